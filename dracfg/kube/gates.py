@@ -1,0 +1,164 @@
+"""Find the feature gates that Kubernetes objects depend on.
+
+The mapping from fields to gates lies in data/gated-fields.yaml; it is compiled once a minor into
+one tree of steps per kind, so that an object is walked once whatever the number of gated fields.
+It may not know what a cluster's gates are set to: it says what an object uses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from dracfg.kube.documents import read_document
+from dracfg.kube.features import feature_matrix
+
+__all__ = ["GateUse", "derive", "runtime_config"]
+
+STEP = re.compile(r"\[\]|[^.\[\]]+")
+STRING_LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', re.DOTALL)
+OUTCOMES = {
+    "dropped": "the API server drops it without a message",
+    "dropped-then-rejected": "the API server drops it and rejects the rest as incomplete",
+    "rejected": "the API server rejects it",
+    "ineffective": "the API server stores it and nothing acts on it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GateUse:
+    """One place in one object that a gate guards.
+
+    `object_ref` is "Kind/name" or "Kind/namespace/name", `pointer` a JSON pointer (RFC 6901) into
+    the object, "" for the object itself. `reason` says what it is and what becomes of it while
+    the gate is off.
+    """
+
+    gate: str
+    reason: str
+    object_ref: str
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    gate: str
+    reason: str
+    key: re.Pattern[str] | None
+    cel: re.Pattern[str] | None
+
+    def applies(self, key: str, value: Any) -> bool:
+        if value is None or value is False or value in ("", [], {}):
+            return False
+        if self.key is not None and not self.key.fullmatch(key):
+            return False
+        return self.cel is None or bool(self.cel.search(STRING_LITERAL.sub('""', str(value))))
+
+
+@dataclass(slots=True)
+class _Step:
+    """A node of the tree; `following` is keyed by a field name, "[]" or "*"."""
+
+    rules: list[_Rule] = field(default_factory=list)
+    following: dict[str, _Step] = field(default_factory=dict)
+
+    def below(self, path: str) -> _Step:
+        step = self
+        for name in STEP.findall(path):
+            step = step.following.setdefault(name, _Step())
+        return step
+
+
+def derive(objects: Iterable[Mapping[str, Any]], minor: str) -> tuple[GateUse, ...]:
+    """Every gated use in the objects, in the order of the objects and of their fields.
+
+    Gates are named whatever their default is; `features.to_write` keeps what a flag must say.
+    """
+    steps = _steps(minor)
+    return tuple(
+        GateUse(rule.gate, rule.reason, _reference(obj), pointer)
+        for obj in objects
+        if (step := steps.get(_group_kind(obj))) is not None
+        for rule, pointer in _walk(step, obj, "", "")
+    )
+
+
+def runtime_config(objects: Iterable[Mapping[str, Any]], minor: str) -> tuple[str, ...]:
+    """The `group/version`s that kube-apiserver must be told to serve for these objects, sorted.
+
+    Those that an object stands in itself, and those that components watch for a gate it uses
+    (1.36 reads DeviceTaintRules through v1beta2, whichever version they were written in).
+    """
+    matrix = feature_matrix()
+    needed: set[str] = set()
+    gates: set[str] = set()
+    steps = _steps(minor)
+    for obj in objects:
+        group_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
+        if matrix.served(group_version, kind, minor) == "flag":
+            needed.add(group_version)
+        step = steps.get(_group_kind(obj))
+        if step is not None:
+            gates.update(rule.gate for rule, _ in _walk(step, obj, "", ""))
+    for name in gates:
+        needed.update(matrix.gates[name].runtime_config(minor))
+    return tuple(sorted(needed))
+
+
+@cache
+def _steps(minor: str) -> Mapping[str, _Step]:
+    """Kind.group -> the tree of the gated paths of that kind in one minor."""
+    document = read_document("gated-fields")
+    roots: dict[str, _Step] = {}
+    for use in document["uses"]:
+        gate = use["gate"] if isinstance(use["gate"], str) else use["gate"].get(minor)
+        if gate is None:
+            continue
+        rule = _Rule(
+            gate=gate,
+            reason=f"{use['what']} needs {gate}; while it is off, {OUTCOMES[use['whenOff']]}",
+            key=re.compile(use["key"]) if "key" in use else None,
+            cel=re.compile(use["cel"]) if "cel" in use else None,
+        )
+        for kind, paths in document["places"][use["place"]].items():
+            for path in paths:
+                step = roots.setdefault(kind, _Step()).below(path).below(use.get("path", ""))
+                step.rules.append(rule)
+    return roots
+
+
+def _walk(step: _Step, value: Any, key: str, pointer: str) -> Iterator[tuple[_Rule, str]]:
+    for rule in step.rules:
+        if rule.applies(key, value):
+            yield rule, pointer
+    if isinstance(value, Mapping):
+        every = step.following.get("*")
+        for name, part in value.items():
+            following = step.following.get(name, every)
+            if following is not None:
+                yield from _walk(following, part, name, f"{pointer}/{_escape(name)}")
+    elif isinstance(value, list):
+        following = step.following.get("[]")
+        if following is not None:
+            for index, part in enumerate(value):
+                yield from _walk(following, part, key, f"{pointer}/{index}")
+
+
+def _group_kind(obj: Mapping[str, Any]) -> str:
+    """Such as "DeviceClass.resource.k8s.io"; the kind alone for the core group."""
+    group, slash, _ = (obj.get("apiVersion") or "").rpartition("/")
+    kind = obj.get("kind") or ""
+    return f"{kind}.{group}" if slash else kind
+
+
+def _escape(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _reference(obj: Mapping[str, Any]) -> str:
+    metadata = obj.get("metadata") or {}
+    parts = (obj.get("kind"), metadata.get("namespace"), metadata.get("name"))
+    return "/".join(part for part in parts if part)
