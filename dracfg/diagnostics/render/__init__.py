@@ -1,0 +1,1 @@
+"""Findings as people and machines read them, one renderer a file."""

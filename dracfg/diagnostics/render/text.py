@@ -1,0 +1,125 @@
+"""Findings for a terminal: the source line, a caret under the value, and what to do.
+
+Without colour the shape alone carries the meaning.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from dracfg.diagnostics.diagnostic import Diagnostic, Related
+from dracfg.diagnostics.span import Span
+
+Lines = Callable[[str], Sequence[str]]
+"""The lines of a file by its path; empty where they are not at hand."""
+
+_COLOURS = {"error": "31", "warning": "33", "unknown": "35", "note": "36"}
+_SAME_MOST = 5
+
+
+def render(findings: Iterable[Diagnostic], lines: Lines, *, colour: bool, width: int = 100) -> str:
+    """All findings, a blank line between two; the same finding in many places folds into one."""
+    shown = [_finding(finding, more, lines, colour, width) for finding, more in _folded(findings)]
+    return "\n\n".join(shown) + "\n" if shown else ""
+
+
+def render_concise(findings: Iterable[Diagnostic]) -> str:
+    """One line a finding: `tenants/vision.yaml:23:66: CAP001 error: …`."""
+    rows = [f"{f.span or '-'}: {f.code} {f.severity}: {f.message}" for f in findings]
+    return "\n".join(rows) + "\n" if rows else ""
+
+
+def _folded(findings: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, int]]:
+    """Findings that say the same in more than five places, as the first with a count."""
+    groups: dict[tuple[str, str], list[Diagnostic]] = {}
+    for finding in findings:
+        groups.setdefault((finding.code, finding.message), []).append(finding)
+    for same in groups.values():
+        if len(same) > _SAME_MOST:
+            yield same[0], len(same) - 1
+        else:
+            yield from ((finding, 0) for finding in same)
+
+
+def _finding(finding: Diagnostic, more: int, lines: Lines, colour: bool, width: int) -> str:
+    paint = _painter(colour, _COLOURS[finding.severity])
+    rows = [f"{paint(f'{finding.severity}[{finding.code}]')}: {finding.message}"]
+    places = [place for place in (finding.span, *(r.span for r in finding.related)) if place]
+    gutter = max((len(str(place.line)) for place in places), default=1)
+    margin = " " * gutter
+    if finding.span is not None:
+        rows.append(f"{margin}--> {finding.span}")
+        rows += _excerpt(finding.span, finding.label, lines, gutter, width, paint, "^")
+    for related in finding.related:
+        rows += _related(finding.span, related, lines, gutter, width)
+    facts = [
+        f"{name}: {value}"
+        for name, value in (("found", finding.found), ("expected", finding.expected))
+        if value is not None
+    ]
+    if facts:
+        rows.append(f"{margin} = {', '.join(facts)}")
+    if finding.help is not None:
+        rows.append(f"{margin} = help: {finding.help}")
+    if more:
+        rows.append(f"{margin} = and {more} more of the same")
+    return "\n".join(rows)
+
+
+def _related(
+    main: Span | None, related: Related, lines: Lines, gutter: int, width: int
+) -> list[str]:
+    margin = " " * gutter
+    same_file = main is not None and main.path == related.span.path
+    head = "-->" if same_file else ":::"
+    plain = _painter(False, "")
+    return [
+        f"{margin}{head} {related.span}",
+        *_excerpt(related.span, related.label, lines, gutter, width, plain, "-"),
+    ]
+
+
+def _excerpt(
+    span: Span,
+    label: str,
+    lines: Lines,
+    gutter: int,
+    width: int,
+    paint: Callable[[str], str],
+    mark: str,
+) -> list[str]:
+    """The source line of a span with marks below it; nothing where the file is not at hand."""
+    text = lines(span.path)
+    if not 0 < span.line <= len(text):
+        return [f"{' ' * gutter} = {label}"] if label else []
+    line = text[span.line - 1]
+    end = span.end_column if span.end_line == span.line else len(line.rstrip()) + 1
+    start = min(span.column - 1, len(line))
+    length = max(1, min(end - 1, len(line)) - start)
+    cut = 0
+    room = max(40, width - gutter - 3)
+    if len(line) > room:
+        cut = max(0, min(start - room // 3, len(line) - room))
+        line = ("…" if cut else "") + line[cut + bool(cut) : cut + room - 1] + "…"
+    line = line.replace("\t", " ")
+    before = _cells(line[: start - cut])
+    marks = mark * max(1, min(_cells(line[start - cut : start - cut + length]), room - before))
+    margin = " " * gutter
+    note = f"{marks} {label}".rstrip()
+    return [
+        f"{margin} |",
+        f"{span.line:>{gutter}} | {line}".rstrip(),
+        f"{margin} | {' ' * before}{paint(note)}",
+    ]
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    thin = sum(unicodedata.combining(char) != 0 for char in text)
+    return len(text) + wide - thin
+
+
+def _painter(colour: bool, code: str) -> Callable[[str], str]:
+    return (lambda text: f"\x1b[1;{code}m{text}\x1b[0m") if colour else (lambda text: text)

@@ -1,0 +1,218 @@
+"""Files → located documents. The only stage that reads the user's files.
+
+`read_repository` walks the two roots `catalog/` and `tenants/`; every fault of a file is a
+finding, and the other files are read all the same.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dracfg.diagnostics import Diagnostic, Span, diagnose
+from dracfg.source.composer import compose
+from dracfg.source.nodes import Document, SourceFile
+
+ROOTS = ("catalog", "tenants")
+UNREAD = ("catalog/inventory", "catalog/templates")
+"""Folders below the roots that hold something else than documents of the language."""
+MAX_BYTES = 16 * 1024 * 1024
+
+_LINE_BREAKS = re.compile("[\x0b\x0c\x85\u2028\u2029]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What was read: files by path, and the faults met while reading them."""
+
+    root: Path
+    files: Mapping[str, SourceFile]
+    faults: tuple[Diagnostic, ...]
+
+    @property
+    def documents(self) -> Iterator[Document]:
+        for file in self.files.values():
+            yield from file.documents
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of a file that was read, for a message's excerpt; none for others."""
+        file = self.files.get(path)
+        return file.text.split("\n") if file else []
+
+
+def read_repository(root: Path) -> Sources:
+    """All documents below `catalog/` and `tenants/` of `root`, in the order of their paths."""
+    files: dict[str, SourceFile] = {}
+    faults: list[Diagnostic] = []
+    for top in ROOTS:
+        for path in _walk(root, top, faults):
+            file, found = read_file(root, path)
+            faults += found
+            if file is not None:
+                files[path] = file
+    return Sources(root, files, tuple(faults))
+
+
+def read_file(root: Path, path: str) -> tuple[SourceFile | None, tuple[Diagnostic, ...]]:
+    """One file, `path` being relative to `root`. None where its bytes can't be had as text."""
+    data = _read_bytes(root / path, path)
+    if isinstance(data, Diagnostic):
+        return None, (data,)
+    text = _decode(data, path)
+    if isinstance(text, Diagnostic):
+        return None, (text,)
+    faults: list[Diagnostic] = []
+    if text.startswith("\ufeff"):
+        text = text[1:]
+        faults.append(
+            diagnose(
+                "SRC013",
+                Span(path),
+                "the file starts with a byte order mark",
+                help="save it as UTF-8 without one",
+            )
+        )
+    if "\r" in text:
+        line = text.count("\n", 0, text.index("\r")) + 1
+        faults.append(
+            diagnose(
+                "SRC014",
+                Span(path, line, 1, line, 1),
+                "lines end in CRLF",
+                help="save the file with LF; git does so with `*.yaml text eol=lf` in .gitattributes",
+            )
+        )
+        text = text.replace("\r\n", "\n")
+    if (bad := _unreadable_character(text, path)) is not None:
+        return SourceFile(path, text, ()), (*faults, bad)
+    documents, found = compose(path, text)
+    faults += found
+    if not documents and not found:
+        faults.append(
+            diagnose(
+                "SRC015", Span(path), "the file holds no document", help="remove it, or write one"
+            )
+        )
+    return SourceFile(path, text, documents), tuple(faults)
+
+
+def _walk(root: Path, top: str, faults: list[Diagnostic]) -> Iterator[str]:
+    """Paths of the YAML files below one root, sorted; folders behind links are not entered."""
+    pending = [top]
+    found: list[str] = []
+    while pending:
+        folder = pending.pop()
+        try:
+            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+        except FileNotFoundError:
+            continue
+        except OSError as fault:
+            faults.append(_unreadable(folder, fault))
+            continue
+        for entry in entries:
+            path = f"{folder}/{entry.name}"
+            if entry.name.startswith(".") or path in UNREAD:
+                continue
+            is_yaml = entry.name.endswith((".yaml", ".yml"))
+            if entry.is_symlink():
+                if (refusal := _judge_link(root, path, is_yaml)) is not None:
+                    faults.append(refusal)
+                elif is_yaml:
+                    found.append(path)
+            elif entry.is_dir():
+                pending.append(path)
+            elif is_yaml:
+                found.append(path)
+    yield from sorted(found)
+
+
+def _judge_link(root: Path, path: str, is_yaml: bool) -> Diagnostic | None:
+    """What is wrong with a symbolic link, if anything: it must lead to a file of the repository."""
+    try:
+        target = (root / path).resolve(strict=True)
+    except (OSError, RuntimeError):
+        return diagnose(
+            "SRC002",
+            Span(path),
+            "a symbolic link that leads nowhere or in a circle",
+            help="remove the link",
+        )
+    if target.is_dir():
+        return diagnose(
+            "SRC002",
+            Span(path),
+            "a symbolic link to a folder is not followed",
+            help="put the folder itself here; every file below catalog/ and tenants/ is read once",
+        )
+    if is_yaml and not target.is_relative_to(root.resolve()):
+        return diagnose(
+            "SRC002",
+            Span(path),
+            "a symbolic link that leads out of the repository",
+            help="what is compiled must stand in the repository, or reviewers can't see it",
+        )
+    return None
+
+
+def _read_bytes(file: Path, path: str) -> bytes | Diagnostic:
+    try:
+        if not file.is_file():
+            return diagnose("SRC001", Span(path), "not a regular file")
+        size = file.stat().st_size
+        if size > MAX_BYTES:
+            return diagnose(
+                "SRC003",
+                Span(path),
+                f"the file has {size:,} bytes; at most {MAX_BYTES:,} are read",
+                help="split it; recorded cluster state belongs into catalog/inventory/",
+            )
+        return file.read_bytes()
+    except OSError as fault:
+        return _unreadable(path, fault)
+
+
+def _unreadable(path: str, fault: OSError) -> Diagnostic:
+    reason = os.strerror(fault.errno) if fault.errno else str(fault)
+    mend = "check its owner and mode" if fault.errno in (errno.EACCES, errno.EPERM) else None
+    return diagnose("SRC001", Span(path), f"can't be read: {reason}", help=mend)
+
+
+def _decode(data: bytes, path: str) -> str | Diagnostic:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        before = data[: fault.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        name = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "UTF-8"
+        message = (
+            "the file is UTF-16, not UTF-8"
+            if name == "UTF-16"
+            else f"byte 0x{data[fault.start]:02x} is not UTF-8"
+        )
+        return diagnose(
+            "SRC003",
+            Span(path, line, column, line, column + 1),
+            message,
+            help="save the file as UTF-8",
+        )
+
+
+def _unreadable_character(text: str, path: str) -> Diagnostic | None:
+    match = _CONTROL.search(text) or _LINE_BREAKS.search(text)
+    if match is None:
+        return None
+    start = match.start()
+    line = text.count("\n", 0, start) + 1
+    column = start - (text.rfind("\n", 0, start) + 1) + 1
+    return diagnose(
+        "SRC003",
+        Span(path, line, column, line, column + 1),
+        f"character U+{ord(match.group()):04X} may not stand in YAML",
+        help="remove it, or write it as an escape in a double-quoted string",
+    )
