@@ -1,0 +1,129 @@
+"""kind: Cluster. One Kubernetes cluster: its minor, who runs its control plane, how git reaches it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from dracfg.model.base import Count, Duration, Minor, Name, Reason, Spec, Subdomain
+
+Distribution = Literal["kubeadm", "k3s", "kind", "eks", "gke", "aks", "generic"]
+
+
+class ServiceAccountRef(Spec):
+    """A service account of the cluster."""
+
+    namespace: Name
+    name: Subdomain
+
+
+class BreakGlass(Spec):
+    """Who may act where policies refuse everybody else: for emergencies, named and few."""
+
+    groups: tuple[str, ...] = ("system:masters",)
+    users: tuple[str, ...] = ()
+
+
+class Applier(Spec):
+    """The identity with which the GitOps engine writes to the cluster."""
+
+    service_account: ServiceAccountRef
+
+
+class _Gitops(Spec):
+    revision: str = Field(default="main", min_length=1, examples=["main"])
+    """Branch, tag or commit that the engine follows."""
+    path: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$")
+    """Where this cluster's tree lies in the repository; `out/<cluster>` unless said otherwise."""
+    break_glass: BreakGlass = BreakGlass()
+    template_names: Literal["revision", "digest"] = "revision"
+    """How claim templates are named: `<profile>-v<revision>`, or `<profile>-<digest of the spec>`."""
+    retain_templates: Annotated[int, Field(ge=0, le=50)] = 3
+    """How many retired templates of a profile stay for workloads that still name them."""
+
+
+class ArgoDestination(Spec):
+    """Where Argo CD applies to: the cluster's name in Argo CD, or the address of its API server."""
+
+    name: str | None = Field(default=None, min_length=1, examples=["prod-east"])
+    server: str | None = Field(default=None, pattern=r"^https://[^\s]+$")
+
+
+class ArgoCD(_Gitops):
+    """Argo CD applies the tree: one parent Application with its children."""
+
+    engine: Literal["argocd"]
+    repo_url: str = Field(alias="repoURL", pattern=r"^(https://|ssh://|git@)[^\s]+$")
+    namespace: Name = "argocd"
+    """The namespace of the Application objects."""
+    destination: ArgoDestination
+    applier: Applier
+
+
+class FluxSource(Spec):
+    """The Flux source object that fetches the repository."""
+
+    kind: Literal["GitRepository", "OCIRepository"] = "GitRepository"
+    name: Subdomain = "flux-system"
+    namespace: Name | None = None
+
+
+class Flux(_Gitops):
+    """Flux applies the tree: one Kustomization a layer and a tenant."""
+
+    engine: Literal["flux"]
+    repo_url: str | None = Field(
+        default=None, alias="repoURL", pattern=r"^(https://|ssh://|git@)[^\s]+$"
+    )
+    namespace: Name = "flux-system"
+    """The namespace of the Kustomization objects."""
+    source: FluxSource = FluxSource()
+    interval: Duration = "60m"
+    applier: Applier
+
+
+class Plain(_Gitops):
+    """No engine: somebody runs `kubectl apply -k`, or another tool does."""
+
+    engine: Literal["plain"]
+    repo_url: str | None = Field(default=None, alias="repoURL")
+    applier: Applier | None = None
+
+
+class ExemptNamespace(Spec):
+    """A namespace outside the tenants' rules, such as a vendor's validators."""
+
+    name: Name
+    reason: Reason
+    devices: Count
+    """The most devices that it may hold; counted in every proof."""
+
+
+class Addons(Spec):
+    """What else runs on the cluster."""
+
+    kueue: str | None = Field(
+        default=None, pattern=r"^[0-9]+\.[0-9]+(\.[0-9]+)?$", examples=["0.17"]
+    )
+    prometheus_operator: bool = False
+    kyverno: bool = False
+
+
+class ClusterSpec(Spec):
+    """One Kubernetes cluster."""
+
+    kubernetes: Minor
+    """The minor version, quoted: "1.34"."""
+    distribution: Distribution
+    gitops: Annotated[ArgoCD | Flux | Plain, Field(discriminator="engine")]
+    feature_gates: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$")], bool] = {}
+    """Gates beyond what the output needs; on managed control planes, what is known to be on."""
+    allow_alpha: dict[str, Reason] = {}
+    """Alpha features in use, each by its gate with the reason why that is accepted."""
+    unmanaged_namespaces: Literal["deny", "warn"] = "deny"
+    """What a namespace that no tenant names may claim: nothing, or anything with a warning."""
+    exempt_namespaces: tuple[ExemptNamespace, ...] = ()
+    addons: Addons = Addons()
+    inventory: str | None = Field(default=None, pattern=r"^catalog/inventory/.+\.(yaml|yml|json)$")
+    """A recorded `kubectl get resourceslices -o yaml` of this cluster."""

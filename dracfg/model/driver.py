@@ -1,0 +1,80 @@
+"""kind: Driver. A DRA driver as this platform runs it: a preset, overridden where it differs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from dracfg.model.base import (
+    AttributeName,
+    CapacityName,
+    DriverName,
+    ExtendedResource,
+    Name,
+    Spec,
+)
+
+AttributeType = Literal["string", "int", "bool", "version", "strings", "ints", "bools", "versions"]
+Enforcement = Literal["hardware", "driver", "none"]
+
+
+class DevicePlugin(Spec):
+    """The device plugin that advertises the same hardware on pools that are not on DRA."""
+
+    resources: tuple[ExtendedResource, ...] = Field(min_length=1)
+
+
+class OpaqueConfig(Spec):
+    """A kind of opaque parameters that the driver reads."""
+
+    api_version: str | None = Field(
+        default=None, min_length=1, examples=["resource.nvidia.com/v1beta1"]
+    )
+    kind: str | None = Field(default=None, min_length=1, examples=["GpuConfig"])
+    parameters: dict[str, Any] | None = None
+    """JSON Schema (draft-07) of the parameters; needed where the preset has none."""
+
+
+class WebhookService(Spec):
+    name: Name
+    namespace: Name
+
+
+class Webhook(Spec):
+    """The driver's validating webhook, where its chart does not install the configuration."""
+
+    service: WebhookService
+    path: str = Field(pattern=r"^/[^\s]*$")
+    port: int = Field(default=443, ge=1, le=65535)
+    cert_manager: str | None = Field(default=None, pattern=r"^[a-z0-9-]+/[a-z0-9.-]+$")
+    """`NAMESPACE/NAME` of the cert-manager Certificate that signs the service."""
+    ca_bundle: str | None = Field(default=None, pattern=r"^[A-Za-z0-9+/=]+$")
+    """The CA in base64, where cert-manager does not inject it."""
+    failure_policy: Literal["Ignore", "Fail"] = "Ignore"
+
+
+class DriverSpec(Spec):
+    """A DRA driver of the platform."""
+
+    preset: DriverName | None = None
+    """The built-in description to start from."""
+    version: str | None = Field(default=None, min_length=1, examples=["0.5.0"])
+    """The release in use, as its publisher writes it."""
+    attributes: dict[AttributeName, AttributeType] = {}
+    """Attributes beside those of the preset; names without a domain belong to the driver's."""
+    capacity: tuple[CapacityName, ...] = ()
+    """Capacities beside those of the preset, spelled as the driver publishes them."""
+    enforces: dict[CapacityName, Enforcement] = {}
+    """What holds a share to its size, per capacity."""
+    shareable: bool | None = None
+    """Whether devices are published with allowMultipleAllocations; the preset's word unless said."""
+    device_plugin: DevicePlugin | None = None
+    configs: tuple[OpaqueConfig, ...] = ()
+    webhook: Webhook | None = None
+    device_metadata: bool = False
+    """Whether the driver is set to write device-metadata files (KEP-5304)."""
+    feature_gates: dict[str, bool] = {}
+    """The driver's own gates, such as MPSSupport."""
+    values: dict[str, Any] = {}
+    """Further values for the driver's Helm chart, merged over those that dracfg derives."""

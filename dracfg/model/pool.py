@@ -1,0 +1,69 @@
+"""kind: NodePool. Nodes of one shape in one cluster, what devices they hold and who hands them out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from dracfg.model.base import (
+    Count,
+    DriverName,
+    LabelKey,
+    LabelValue,
+    Name,
+    Positive,
+    Reason,
+    Spec,
+    Subdomain,
+)
+
+Owner = Literal["dra", "devicePlugin"]
+PoolState = Literal["open", "frozen", "draining", "disabled"]
+
+
+class PoolDevices(Spec):
+    """Devices of one tier on each node."""
+
+    tier: Name
+    per_node: Positive
+    sharing: tuple[Name, ...] | None = Field(default=None, min_length=1)
+    """The sharing policies for this tier; those of the pool that fit it, unless said."""
+
+
+class Spare(Spec):
+    """What is kept out of every promise, for failures."""
+
+    nodes: Count = 0
+
+
+class Quarantine(Spec):
+    """A node, or a device on it, that must not be handed out for a while."""
+
+    node: Subdomain | None = None
+    """The node; alone, all its devices are meant."""
+    driver: DriverName | None = None
+    pool: str | None = Field(default=None, min_length=1, max_length=253)
+    """The driver's resource pool, mostly the node's name."""
+    device: Name | None = None
+    reason: Reason
+    since: str = Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples=["2026-11-29"])
+    evict: bool = False
+    """Whether pods that use the device are evicted (NoExecute) or may end by themselves (NoSchedule)."""
+
+
+class NodePoolSpec(Spec):
+    """Nodes of one shape."""
+
+    cluster: Name
+    nodes: Count
+    node_selector: dict[LabelKey, LabelValue] = Field(min_length=1)
+    """Labels that all nodes of the pool carry, and no others."""
+    devices: tuple[PoolDevices, ...] = Field(min_length=1)
+    sharing: tuple[Name, ...] = Field(default=("whole",), min_length=1)
+    """The sharing policies in force on this pool; `whole` is built in."""
+    owner: dict[DriverName, Owner] = Field(min_length=1)
+    """For each driver of the pool's devices: handed out by DRA, or still by the device plugin."""
+    state: PoolState = "open"
+    spare: Spare = Spare()
+    quarantine: tuple[Quarantine, ...] = ()

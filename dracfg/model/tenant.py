@@ -1,0 +1,216 @@
+"""kind: Tenant. A team: its people, its namespaces, what it may have, and the claims it uses."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from dracfg.model.base import (
+    Count,
+    DriverName,
+    LabelKey,
+    LabelValue,
+    Name,
+    Positive,
+    QualifiedAttribute,
+    Reason,
+    Spec,
+    tag_by_shape,
+)
+from dracfg.model.cluster import ServiceAccountRef
+
+TenantState = Literal["active", "frozen", "draining", "removed"]
+
+_ONE_SUBJECT = {"minProperties": 1, "maxProperties": 1}
+
+
+class GroupSubject(Spec):
+    group: str = Field(min_length=1)
+
+
+class UserSubject(Spec):
+    user: str = Field(min_length=1)
+
+
+class ServiceAccountSubject(Spec):
+    service_account: ServiceAccountRef
+
+
+def _subject_tag(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    return next((key for key in ("group", "user", "serviceAccount") if key in value), None)
+
+
+Subject = Annotated[
+    Annotated[GroupSubject, Tag("group")]
+    | Annotated[UserSubject, Tag("user")]
+    | Annotated[ServiceAccountSubject, Tag("serviceAccount")],
+    Discriminator(_subject_tag),
+]
+
+
+class Access(Spec):
+    """Who works for the tenant. `use` may run workloads with its claims, `view` may look."""
+
+    use: tuple[Subject, ...] = ()
+    view: tuple[Subject, ...] = ()
+
+
+class TenantNamespace(Spec):
+    """A namespace of the tenant."""
+
+    name: Name
+    clusters: tuple[Name, ...] = Field(min_length=1)
+    share: Count = 1
+    """Its part of each entitlement's quota, relative to the tenant's other namespaces of the cluster."""
+    managed_by: Literal["dracfg", "external"] = "dracfg"
+    """`external`: somebody else owns the Namespace object and must set the metadata that is handed out."""
+    labels: dict[LabelKey, LabelValue] = {}
+    """Further labels of the Namespace."""
+
+
+SizeName = Annotated[str, Field(min_length=1, max_length=63)]
+Amounts = Annotated[
+    Annotated[Count, Tag("count")] | Annotated[dict[SizeName, Count], Tag("bySize")],
+    Discriminator(tag_by_shape(number="count", map="bySize")),
+]
+
+
+class Entitlement(Spec):
+    """What the tenant may have of one tier, per cluster."""
+
+    name: Name
+    tier: Name
+    sharing: Name = "whole"
+    guaranteed: Amounts
+    """Devices that are promised; a map by size or partition where the policy has them."""
+    limit: Amounts | None = None
+    """What quota enforces; as much as is guaranteed unless said."""
+
+
+SizeText = Annotated[
+    Annotated[str, Field(min_length=1, max_length=63), Tag("text")]
+    | Annotated[int, Field(ge=1), Tag("number")],
+    Discriminator(tag_by_shape(text="text", number="number")),
+]
+
+
+class Alternative(Spec):
+    """One way to satisfy a request; the first that fits is taken."""
+
+    name: Name | None = None
+    entitlement: Name
+    count: Positive = 1
+    size: SizeText | None = None
+
+
+class Toleration(Spec):
+    """A device taint that the request tolerates."""
+
+    key: LabelKey | None = None
+    operator: Literal["Exists", "Equal"] = "Equal"
+    value: LabelValue | None = None
+    effect: Literal["NoSchedule", "NoExecute"] | None = None
+    toleration_seconds: Count | None = None
+
+
+class Request(Spec):
+    """Devices of one entitlement, or the first of several alternatives."""
+
+    name: Name
+    entitlement: Name | None = None
+    count: Positive = 1
+    size: SizeText | None = None
+    any_of: tuple[Alternative, ...] | None = Field(default=None, min_length=2, max_length=8)
+    tolerations: tuple[Toleration, ...] = Field(default=(), max_length=16)
+
+
+class Align(Spec):
+    """Devices of these requests agree in an attribute, pair by pair."""
+
+    requests: tuple[Name, ...] = Field(min_length=1, max_length=32)
+    by: QualifiedAttribute
+
+
+class Distinct(Spec):
+    """Devices of these requests all differ in an attribute."""
+
+    requests: tuple[Name, ...] = Field(min_length=1, max_length=32)
+    by: QualifiedAttribute
+
+
+class ProfileConfig(Spec):
+    """Opaque parameters for some requests of a profile."""
+
+    requests: tuple[Name, ...] = ()
+    driver: DriverName
+    api_version: str | None = None
+    kind: str | None = None
+    values: dict[str, Any] = {}
+
+
+class Profile(Spec):
+    """What a workload names: one ResourceClaimTemplate in each of its namespaces."""
+
+    name: Name
+    namespaces: tuple[Name, ...] | None = Field(default=None, min_length=1)
+    revision: Positive = 1
+    """Raised with each change of the content: a template can't be edited in place."""
+    requests: tuple[Request, ...] = Field(min_length=1, max_length=32)
+    align: tuple[Align, ...] = ()
+    distinct: tuple[Distinct, ...] = ()
+    config: tuple[ProfileConfig, ...] = ()
+
+
+class SharedClaim(Spec):
+    """One claim for several pods of one namespace."""
+
+    name: Name
+    profile: Name
+    namespace: Name
+    pods: Annotated[int, Field(ge=1, le=256)]
+    """The most pods that use it at a time."""
+
+
+class Offer(Spec):
+    """Lends part of an entitlement's quota to another tenant."""
+
+    entitlement: Name
+    size: SizeText | None = None
+    count: Positive
+    to: Name
+
+
+class AcceptedOffer(Spec):
+    """The taker's side of an offer."""
+
+    from_: Name = Field(alias="from")
+    entitlement: Name
+    size: SizeText | None = None
+    count: Positive
+
+
+class AdminAccess(Spec):
+    """Read access to devices in use, for monitoring: one namespace, named tiers, a reason."""
+
+    namespace: Name
+    tiers: tuple[Name, ...] = Field(min_length=1)
+    reason: Reason
+
+
+class TenantSpec(Spec):
+    """A team and what it may have."""
+
+    state: TenantState = "active"
+    access: Access = Access()
+    namespaces: tuple[TenantNamespace, ...] = Field(min_length=1)
+    entitlements: tuple[Entitlement, ...] = ()
+    profiles: tuple[Profile, ...] = ()
+    own_claims: bool = False
+    """Whether the tenant may write claims and templates by hand, within its entitlements."""
+    shared_claims: tuple[SharedClaim, ...] = ()
+    offers: tuple[Offer, ...] = ()
+    accepted_offers: tuple[AcceptedOffer, ...] = ()
+    admin_access: tuple[AdminAccess, ...] = ()

@@ -1,0 +1,96 @@
+"""kind: HardwareTier. One kind of device, by what its driver publishes about it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Discriminator, Field, Tag
+
+from dracfg.model.base import (
+    AttributeName,
+    CapacityName,
+    DriverName,
+    ExtendedResource,
+    Quantity,
+    Spec,
+    tag_by_shape,
+)
+from dracfg.model.reclaim import Reclaim
+
+Text = Annotated[str, Field(min_length=1, max_length=64)]
+Number = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+
+
+class AttributeRange(Spec):
+    """A condition on an attribute other than one value."""
+
+    min: str | int | None = None
+    """The least version or number; versions are normalised to semantic versions."""
+    max: str | int | None = None
+    """The greatest version or number."""
+    one_of: tuple[Text | Number, ...] | None = Field(default=None, min_length=1, max_length=32)
+    """Any of these values."""
+    exists: bool | None = None
+    """Whether the attribute must be there, or must not."""
+
+
+AttributeMatch = Annotated[
+    Annotated[Text, Tag("text")]
+    | Annotated[Number, Tag("number")]
+    | Annotated[bool, Tag("flag")]
+    | Annotated[AttributeRange, Tag("range")],
+    Discriminator(tag_by_shape(text="text", number="number", flag="flag", map="range")),
+]
+
+
+class CapacityRange(Spec):
+    """Bounds on a published capacity."""
+
+    min: Quantity | None = None
+    max: Quantity | None = None
+
+
+class Match(Spec):
+    """Which devices belong: all conditions hold."""
+
+    attributes: dict[AttributeName, AttributeMatch] = {}
+    capacity: dict[CapacityName, CapacityRange] = {}
+    cel: tuple[Annotated[str, Field(min_length=1, max_length=10240)], ...] = Field(
+        default=(), max_length=16
+    )
+    """Further CEL expressions over `device`, where the structured form can't say it."""
+
+
+DeviceAttribute = Annotated[
+    Annotated[Text, Tag("text")]
+    | Annotated[Number, Tag("number")]
+    | Annotated[bool, Tag("flag")]
+    | Annotated[tuple[Text | Number | bool, ...], Tag("list")],
+    Discriminator(tag_by_shape(text="text", number="number", flag="flag", list="list")),
+]
+
+
+class Device(Spec):
+    """One device of the tier as modelled; stands in where no inventory is recorded."""
+
+    attributes: dict[AttributeName, DeviceAttribute] = {}
+    capacity: dict[CapacityName, Quantity] = {}
+    """What one device offers, every capacity that the driver publishes."""
+    counters: dict[CapacityName, Quantity] = {}
+    """The counter set that partitions of one device draw on."""
+
+
+class HardwareTierSpec(Spec):
+    """One kind of device."""
+
+    driver: DriverName
+    match: Match = Match()
+    device: Device = Device()
+    legacy_resource: ExtendedResource | None = None
+    """The extended resource by which device plugins advertise this hardware."""
+    takes_over_legacy_name: bool = False
+    """Whether the tier's whole class answers to the legacy name; one tier per cluster and name."""
+    expose: tuple[AttributeName, ...] = ()
+    """Attributes that containers may read from device-metadata files."""
+    reclaim: Reclaim | None = None
+    """What becomes of whole devices when pods, nodes or drivers fail."""
