@@ -1,0 +1,157 @@
+"""The device classes of a cluster: one for each thing that can be asked for, with its name.
+
+A class stands for (tier, policy, part). Says what each class means; how that is written as a
+DeviceClass is for `lower/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from dracfg.kube.quantity import Quantity
+from dracfg.link.catalog import Catalog, Cluster, Driver, Part, Policy, Tier
+from dracfg.link.parts import whole_policy
+
+SharingTest = Literal["shareable", "exclusive"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPlan:
+    """One DeviceClass.
+
+    `capacity` is what every request of the class writes, by the key that the driver publishes.
+    `sharing_test` says which devices belong, where shareable and exclusive ones stand side by
+    side. `closed` classes let no new claims in.
+    """
+
+    name: str
+    tier: Tier
+    policy: Policy
+    part: Part
+    capacity: Mapping[str, Quantity]
+    sharing_test: SharingTest | None = None
+    extended_name: str | None = None
+    closed: bool = False
+    admin: bool = False
+
+
+def class_name(tier: str, policy: Policy, part: Part) -> str:
+    """`<tier>`, `<tier>-<sharing>`, `<tier>-<sharing>-<size>` or `<tier>-<sharing>-<partition>`."""
+    if policy.is_whole:
+        return tier
+    return "-".join(filter(None, (tier, policy.name, part.suffix)))
+
+
+def admin_class_name(tier: str) -> str:
+    return f"{tier}-admin"
+
+
+def device_classes(catalog: Catalog, cluster: Cluster) -> tuple[ClassPlan, ...]:
+    """Every class of the cluster in the order of the names.
+
+    A tier has classes where some pool that DRA owns holds it; policies count as the pools list
+    them. Admin classes exist for tiers that some tenant may watch there.
+    """
+    plans: list[ClassPlan] = []
+    for tier in cluster.tiers:
+        if "dra" not in cluster.owners_of(tier):
+            continue
+        for policy in policies_in_force(cluster, tier):
+            plans += [_plan(cluster, tier, policy, part) for part in policy.parts]
+    plans += [_admin_plan(cluster, tier) for tier in watched_tiers(catalog, cluster)]
+    return tuple(sorted(plans, key=lambda plan: plan.name))
+
+
+def policies_in_force(cluster: Cluster, tier: Tier) -> tuple[Policy, ...]:
+    """The policies under which DRA hands out the tier on some pool, by name."""
+    found = {
+        policy.name: policy
+        for pool, devices in cluster.offers()
+        if devices.tier is tier and pool.owner(tier.driver) == "dra"
+        for policy in devices.policies
+    }
+    return tuple(found[name] for name in sorted(found))
+
+
+def watched_tiers(catalog: Catalog, cluster: Cluster) -> tuple[Tier, ...]:
+    """Tiers that some tenant has admin access to on this cluster, by name."""
+    names = {
+        name
+        for tenant in catalog.tenants_on(cluster.name)
+        for access in tenant.document.spec.admin_access
+        if any(place.name == access.namespace for place in tenant.places_on(cluster.name))
+        for name in access.tiers
+    }
+    held = {tier.name: tier for tier in cluster.tiers if "dra" in cluster.owners_of(tier)}
+    return tuple(held[name] for name in sorted(names & held.keys()))
+
+
+def shares_on(cluster: Cluster, tier: Tier) -> tuple[bool, bool]:
+    """(some pool publishes the tier's devices as shareable, such a pool lists `whole`)."""
+    shareable = whole = False
+    for pool, devices in cluster.offers():
+        if devices.tier is not tier or pool.owner(tier.driver) != "dra":
+            continue
+        if _publishes_shareable(tier.driver, devices.policies):
+            shareable = True
+            whole = whole or any(policy.is_whole for policy in devices.policies)
+    return shareable, whole
+
+
+def _publishes_shareable(driver: Driver, policies: tuple[Policy, ...]) -> bool:
+    if driver.shareable == "always":
+        return True
+    listed = any(policy.is_consumable for policy in policies)
+    return driver.shareable == "where-listed" and listed
+
+
+def _plan(cluster: Cluster, tier: Tier, policy: Policy, part: Part) -> ClassPlan:
+    shareable, whole_among = shares_on(cluster, tier)
+    capacity: dict[str, Quantity] = {}
+    test: SharingTest | None = None
+    if policy.is_consumable:
+        capacity = {tier.driver.spelling(key): amount for key, amount in part.capacity.items()}
+        test = "shareable"
+    elif part.partition is None and shareable:
+        capacity = dict(tier.capacity)
+        test = None if whole_among else "exclusive"
+    takes_over = policy.is_whole and tier.document.spec.takes_over_legacy_name
+    return ClassPlan(
+        name=class_name(tier.name, policy, part),
+        tier=tier,
+        policy=policy,
+        part=part,
+        capacity=dict(sorted(capacity.items())),
+        sharing_test=test,
+        extended_name=tier.legacy_resource if takes_over else None,
+        closed=cluster.is_closed(tier),
+    )
+
+
+def _admin_plan(cluster: Cluster, tier: Tier) -> ClassPlan:
+    """Watching takes no share: 0 of each capacity where the driver's request policy allows that."""
+    policy = whole_policy()
+    shareable, _ = shares_on(cluster, tier)
+    capacity = {key: _least(tier.driver, key) for key in sorted(tier.capacity)} if shareable else {}
+    return ClassPlan(
+        name=admin_class_name(tier.name),
+        tier=tier,
+        policy=policy,
+        part=policy.parts[0],
+        capacity=capacity,
+        admin=True,
+    )
+
+
+def _least(driver: Driver, key: str) -> Quantity:
+    """The least amount of a capacity that a request may name."""
+    nothing = Quantity.parse("0")
+    if driver.preset is None:
+        return nothing
+    fact = driver.preset.capacities_at(driver.document.spec.version).get(key)
+    least = (
+        fact.request_policy.min if fact is not None and fact.request_policy is not None else None
+    )
+    return Quantity.parse(least) if least is not None else nothing

@@ -1,0 +1,185 @@
+"""Tenants → their namespaces and grants, cluster by cluster; offers move numbers between tenants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import cast
+
+from dracfg.link.catalog import Cluster, Grant, Numbers, Place, Policy, Tenant, Tier
+from dracfg.link.index import Index
+from dracfg.link.references import References
+from dracfg.model import kinds
+from dracfg.model.tenant import Amounts, Entitlement
+
+
+def link_tenants(
+    index: Index,
+    clusters: Mapping[str, Cluster],
+    tiers: Mapping[str, Tier],
+    policies: Mapping[str, Policy],
+    references: References,
+) -> dict[str, Tenant]:
+    """Every tenant whose references all lead somewhere."""
+    documents = cast("Mapping[str, kinds.Tenant]", index.by_kind["Tenant"])
+    places = {name: _places(document, clusters, references) for name, document in documents.items()}
+    own = {
+        name: _own_grants(document, places[name], clusters, tiers, policies, references)
+        for name, document in documents.items()
+    }
+    for name, document in documents.items():
+        _follow_others(document, documents, tiers, references)
+        if places[name] is None or own[name] is None:
+            references.poison("Tenant", name)
+    known = {
+        name: (places[name] or (), own[name] or ())
+        for name in documents
+        if ("Tenant", name) not in references.poisoned
+    }
+    return {
+        name: Tenant(
+            name,
+            documents[name],
+            held,
+            tuple(_lent(documents[name], grant) for grant in grants)
+            + tuple(_borrowed(documents[name], held, own)),
+        )
+        for name, (held, grants) in known.items()
+    }
+
+
+def split(limit: int, place: Place, places: tuple[Place, ...]) -> Fraction:
+    """The part of a cluster-wide number that one of a tenant's namespaces gets, by `share`."""
+    total = sum(other.namespace.share for other in places)
+    return Fraction(limit * place.namespace.share, total) if total else Fraction(0)
+
+
+def _places(
+    document: kinds.Tenant, clusters: Mapping[str, Cluster], references: References
+) -> tuple[Place, ...] | None:
+    places = []
+    complete = True
+    for i, namespace in enumerate(document.spec.namespaces):
+        for j, name in enumerate(namespace.clusters):
+            steps = ("spec", "namespaces", i, "clusters", j)
+            if references.follow("Cluster", name, clusters, document, *steps) is None:
+                complete = False
+            else:
+                places.append(Place(document.name, name, namespace))
+    return tuple(places) if complete else None
+
+
+def _own_grants(
+    document: kinds.Tenant,
+    places: tuple[Place, ...] | None,
+    clusters: Mapping[str, Cluster],
+    tiers: Mapping[str, Tier],
+    policies: Mapping[str, Policy],
+    references: References,
+) -> tuple[Grant, ...] | None:
+    grants = []
+    complete = places is not None
+    names = sorted({place.cluster for place in places or ()})
+    for i, entitlement in enumerate(document.spec.entitlements):
+        steps = ("spec", "entitlements", i)
+        tier = references.follow("HardwareTier", entitlement.tier, tiers, document, *steps, "tier")
+        policy = references.follow(
+            "SharingPolicy", entitlement.sharing, policies, document, *steps, "sharing"
+        )
+        if tier is None or policy is None:
+            complete = False
+            continue
+        numbers = _numbers(entitlement, policy)
+        grants += [
+            Grant(
+                name=entitlement.name,
+                tenant=document.name,
+                cluster=clusters[name],
+                tier=tier,
+                policy=policy,
+                numbers=numbers,
+                owners=clusters[name].owners_of(tier),
+                source=entitlement,
+            )
+            for name in names
+            if clusters[name].pools_of(tier)
+        ]
+    return tuple(grants) if complete else None
+
+
+def _numbers(entitlement: Entitlement, policy: Policy) -> dict[str, Numbers]:
+    """Numbers by the part's name; sizes that the policy lacks are left to the rules."""
+    guaranteed = _amounts(entitlement.guaranteed, policy)
+    limit = guaranteed | (
+        _amounts(entitlement.limit, policy) if entitlement.limit is not None else {}
+    )
+    return {name: Numbers(guaranteed.get(name, 0), most) for name, most in limit.items()}
+
+
+def _amounts(amounts: Amounts, policy: Policy) -> dict[str, int]:
+    if isinstance(amounts, int):
+        return {} if policy.is_sized else {"": amounts}
+    found = ((policy.part(text), count) for text, count in amounts.items())
+    return {part.name: count for part, count in found if part is not None}
+
+
+def _follow_others(
+    document: kinds.Tenant,
+    documents: Mapping[str, kinds.Tenant],
+    tiers: Mapping[str, Tier],
+    references: References,
+) -> None:
+    """Names of other tenants and of tiers; a wrong one is a finding and poisons nobody."""
+    spec = document.spec
+    for i, offer in enumerate(spec.offers):
+        references.follow("Tenant", offer.to, documents, document, "spec", "offers", i, "to")
+    for i, accepted in enumerate(spec.accepted_offers):
+        steps = ("spec", "acceptedOffers", i, "from")
+        references.follow("Tenant", accepted.from_, documents, document, *steps)
+    for i, access in enumerate(spec.admin_access):
+        for j, tier in enumerate(access.tiers):
+            steps_ = ("spec", "adminAccess", i, "tiers", j)
+            references.follow("HardwareTier", tier, tiers, document, *steps_)
+
+
+def _lent(document: kinds.Tenant, grant: Grant) -> Grant:
+    """A grant less what its tenant has offered to others."""
+    numbers = dict(grant.numbers)
+    for offer in document.spec.offers:
+        part = grant.policy.part(offer.size)
+        if offer.entitlement == grant.name and part is not None and part.name in numbers:
+            before = numbers[part.name]
+            numbers[part.name] = Numbers(
+                max(0, before.guaranteed - offer.count), max(0, before.limit - offer.count)
+            )
+    return replace(grant, numbers=numbers)
+
+
+def _borrowed(
+    document: kinds.Tenant, places: tuple[Place, ...], own: Mapping[str, tuple[Grant, ...] | None]
+) -> list[Grant]:
+    """Grants from accepted offers, on the clusters that giver and taker have in common."""
+    here = {place.cluster for place in places}
+    found: dict[tuple[str, str], Grant] = {}
+    for accepted in document.spec.accepted_offers:
+        for grant in own.get(accepted.from_) or ():
+            part = grant.policy.part(accepted.size)
+            if grant.name != accepted.entitlement or grant.cluster.name not in here or part is None:
+                continue
+            name = f"{accepted.from_}-{accepted.entitlement}"
+            before = found.get((name, grant.cluster.name))
+            numbers = dict(before.numbers) if before else {}
+            numbers[part.name] = Numbers(accepted.count, accepted.count)
+            found[name, grant.cluster.name] = Grant(
+                name=name,
+                tenant=document.name,
+                cluster=grant.cluster,
+                tier=grant.tier,
+                policy=grant.policy,
+                numbers=numbers,
+                owners=grant.owners,
+                source=accepted,
+                lender=accepted.from_,
+            )
+    return list(found.values())

@@ -1,0 +1,196 @@
+"""Documents by name → the linked catalog.
+
+Documents whose references lead nowhere are left out of the catalog and listed as poisoned, so
+that everything else can still be judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from dracfg.diagnostics import Diagnostic, diagnose, did_you_mean
+from dracfg.link.catalog import (
+    WHOLE,
+    Catalog,
+    Cluster,
+    Driver,
+    Policy,
+    Pool,
+    PoolDevices,
+    Tier,
+)
+from dracfg.link.grants import link_tenants
+from dracfg.link.index import Index
+from dracfg.link.parts import link_policy, whole_policy
+from dracfg.link.presets import Preset, load_preset, preset_names
+from dracfg.link.references import References
+from dracfg.model import kinds
+from dracfg.model.base import at
+from dracfg.model.pool import PoolDevices as PoolDevicesSpec
+from dracfg.model.sharing import Consumable, Partitioned
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The catalog, and what could not become part of it."""
+
+    catalog: Catalog
+    poisoned: frozenset[tuple[str, str]]
+    faults: tuple[Diagnostic, ...]
+
+
+def link(index: Index, poisoned: frozenset[tuple[str, str]]) -> Linked:
+    """Resolves every reference of every document."""
+    references = References(set(poisoned))
+    drivers = _drivers(index, references)
+    tiers = _tiers(index, drivers, references)
+    policies = _policies(index)
+    pools = _pools(index, tiers, policies, references)
+    clusters = _clusters(index, pools)
+    tenants = link_tenants(index, clusters, tiers, policies, references)
+    rollouts = cast("Mapping[str, kinds.Rollout]", index.by_kind["Rollout"])
+    for rollout in rollouts.values():
+        references.follow("HardwareTier", rollout.spec.tier, tiers, rollout, "spec", "tier")
+    catalog = Catalog(clusters, drivers, tiers, policies, pools, tenants, rollouts)
+    return Linked(catalog, frozenset(references.poisoned), tuple(references.faults))
+
+
+def _drivers(index: Index, references: References) -> dict[str, Driver]:
+    linked = {}
+    for name, document in cast("Mapping[str, kinds.Driver]", index.by_kind["Driver"]).items():
+        preset = _preset(document, references)
+        if document.spec.preset is None or preset is not None:
+            linked[name] = Driver(name, document, preset)
+    return linked
+
+
+def _preset(document: kinds.Driver, references: References) -> Preset | None:
+    name = document.spec.preset
+    if name is None:
+        return None
+    try:
+        return load_preset(name)
+    except KeyError:
+        near = did_you_mean(name, preset_names())
+        references.faults.append(
+            diagnose(
+                "REF003",
+                at(document, "spec", "preset"),
+                f"there is no preset {name!r}",
+                found=name,
+                help=f"did you mean {near}?" if near else f"known: {', '.join(preset_names())}",
+                fix=near,
+            )
+        )
+        references.poison("Driver", document.name)
+        return None
+
+
+def _tiers(index: Index, drivers: Mapping[str, Driver], references: References) -> dict[str, Tier]:
+    linked = {}
+    for name, document in cast(
+        "Mapping[str, kinds.HardwareTier]", index.by_kind["HardwareTier"]
+    ).items():
+        driver = references.follow(
+            "Driver", document.spec.driver, drivers, document, "spec", "driver"
+        )
+        if driver is None:
+            references.poison("HardwareTier", name)
+        else:
+            linked[name] = Tier(name, document, driver)
+    return linked
+
+
+def _policies(index: Index) -> dict[str, Policy]:
+    documents = cast("Mapping[str, kinds.SharingPolicy]", index.by_kind["SharingPolicy"])
+    return {WHOLE: whole_policy()} | {
+        name: link_policy(document) for name, document in documents.items() if name != WHOLE
+    }
+
+
+def _pools(
+    index: Index,
+    tiers: Mapping[str, Tier],
+    policies: Mapping[str, Policy],
+    references: References,
+) -> dict[str, Pool]:
+    linked = {}
+    clusters = index.by_kind["Cluster"]
+    for name, document in cast("Mapping[str, kinds.NodePool]", index.by_kind["NodePool"]).items():
+        spec = document.spec
+        whole = references.follow("Cluster", spec.cluster, clusters, document, "spec", "cluster")
+        common = _named_policies(document, spec.sharing, policies, references, "spec", "sharing")
+        devices = []
+        complete = whole is not None and common is not None
+        for i, entry in enumerate(spec.devices):
+            place = ("spec", "devices", i)
+            tier = references.follow("HardwareTier", entry.tier, tiers, document, *place, "tier")
+            own = (
+                common
+                if entry.sharing is None
+                else _named_policies(
+                    document, entry.sharing, policies, references, *place, "sharing"
+                )
+            )
+            if tier is None or own is None:
+                complete = False
+            else:
+                devices.append(_pool_devices(entry, tier, own))
+        if complete:
+            linked[name] = Pool(name, document, spec.cluster, tuple(devices))
+        else:
+            references.poison("NodePool", name)
+    return linked
+
+
+def _named_policies(
+    document: kinds.NodePool,
+    names: tuple[str, ...],
+    policies: Mapping[str, Policy],
+    references: References,
+    *steps: str | int,
+) -> tuple[Policy, ...] | None:
+    found = [
+        references.follow("SharingPolicy", name, policies, document, *steps, i)
+        for i, name in enumerate(names)
+    ]
+    return None if None in found else tuple(policy for policy in found if policy is not None)
+
+
+def _pool_devices(entry: PoolDevicesSpec, tier: Tier, policies: tuple[Policy, ...]) -> PoolDevices:
+    """Policies named for the entry itself stand as they are, those of the pool where they fit."""
+    if entry.sharing is None:
+        policies = tuple(policy for policy in policies if applies(policy, tier))
+    return PoolDevices(tier, entry.per_node, policies)
+
+
+def applies(policy: Policy, tier: Tier) -> bool:
+    """Whether a pool-wide policy is meant for a tier: the tier's devices have what it divides.
+
+    A consumable policy divides capacities, a partitioned one counters (or capacities where it
+    names no counter), and parameters belong to a driver that knows their kind.
+    """
+    driver = tier.driver
+    spec = policy.spec
+    if isinstance(spec, Consumable):
+        return {driver.spelling(key) for key in spec.capacity} <= set(tier.capacity)
+    if isinstance(spec, Partitioned):
+        counters = set(tier.document.spec.device.counters)
+        return all(counters.issuperset(part.consumes) for part in spec.partitions)
+    if spec.config is not None and driver.preset is not None:
+        config = (spec.config.api_version, spec.config.kind)
+        own = {(known.api_version, known.kind) for known in driver.document.spec.configs}
+        return config in own or driver.preset.config(*config) is not None
+    return True
+
+
+def _clusters(index: Index, pools: Mapping[str, Pool]) -> dict[str, Cluster]:
+    documents = cast("Mapping[str, kinds.Cluster]", index.by_kind["Cluster"])
+    return {
+        name: Cluster(
+            name, document, tuple(pool for pool in pools.values() if pool.cluster == name)
+        )
+        for name, document in documents.items()
+    }
