@@ -1,0 +1,228 @@
+"""Carry out a plan: the tree changes unit by unit, each from wholly old to wholly new.
+
+Everything is prepared in a stage under out/ first, so that a full disk or a missing right shows
+before anything has changed. While units are exchanged, the lock names the old files and the new
+ones; whatever a kill leaves behind is therefore known as ours, and the next run mends it.
+"""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from dracfg.emit import syscalls
+from dracfg.emit.errors import TreeError, reason_of
+from dracfg.emit.layout import LOCK_NAME, prefixes
+from dracfg.emit.listing import list_folder, read
+from dracfg.emit.lock import Lock
+from dracfg.emit.ownership import bears_mark
+from dracfg.emit.stage import Stage, clear, leftovers, turn
+from dracfg.emit.tree import TreePlan, UnitPlan
+
+# Up to here each file is brought to the disk by itself; beyond, the file system as a whole.
+_FEW_FILES = 64
+# A folder that comes from a lower layer of an overlay, or is a mount, can't be moved as a whole.
+_IMMOVABLE = {errno.EXDEV, errno.EBUSY}
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedTree:
+    """What a run did: paths under out/ of files written and removed, and of units touched."""
+
+    written: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+
+
+def apply(plan: TreePlan, *, patience: float = 5.0) -> AppliedTree:
+    """Make the tree what `plan` says; nothing at all is written where nothing is stale.
+
+    Raises TreeError where the plan holds conflicts, where another run holds the tree for longer
+    than `patience` seconds or has changed it since it was planned, and where the operating system
+    refuses. Each unit is then wholly old or wholly new.
+    """
+    if plan.conflicts:
+        conflict = plan.conflicts[0]
+        raise TreeError(str(plan.out / conflict.path), conflict.reason)
+    with _explained(plan.out):
+        if not plan.stale and not leftovers(plan.out):
+            return AppliedTree()
+        plan.out.mkdir(parents=True, exist_ok=True)
+    units = [unit for unit in plan.units if unit.status != "unchanged"]
+    with _explained(plan.out), turn(plan.out, patience):
+        _check_lock(plan)
+        clear(plan.out)
+        stage = Stage(plan.out)
+        try:
+            stage.open()
+            staged = _prepare(plan, units, stage)
+            _write_lock(plan, _union(plan.standing, plan.lock), stage)
+            for unit in units:
+                with _explained(plan.out / unit.path):
+                    _install(plan, unit, stage, is_staged=unit.path in staged)
+            _write_lock(plan, plan.lock, stage)
+        finally:
+            stage.discard()
+    return AppliedTree(
+        written=_paths((unit, unit.created + unit.changed) for unit in units),
+        removed=_paths((unit, unit.removed) for unit in units),
+        units=tuple(unit.path for unit in units),
+    )
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn a refusal of the operating system into a TreeError about `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise TreeError(str(path), reason_of(error)) from error
+
+
+def _paths(units: Iterator[tuple[UnitPlan, tuple[str, ...]]]) -> tuple[str, ...]:
+    return tuple(f"{unit.path}/{name}" for unit, names in units for name in names)
+
+
+def _check_lock(plan: TreePlan) -> None:
+    try:
+        content = read(plan.out / LOCK_NAME)
+    except FileNotFoundError:
+        content = None
+    if content != plan.lock_content:
+        raise TreeError(str(plan.out), "another run changed the tree meanwhile; compile again")
+
+
+def _union(old: Lock, new: Lock) -> Lock:
+    paths = old.units.keys() | new.units.keys()
+    return Lock({path: {**old.units.get(path, {}), **new.units.get(path, {})} for path in paths})
+
+
+def _write_lock(plan: TreePlan, lock: Lock, stage: Stage) -> None:
+    target = plan.out / LOCK_NAME
+    content = lock.render()
+    with _explained(target):
+        try:
+            if read(target) == content:
+                return
+        except FileNotFoundError:
+            pass
+        fresh = stage.folder / LOCK_NAME
+        _write(fresh, content, durable=True)
+        fresh.replace(target)
+
+
+def _prepare(plan: TreePlan, units: list[UnitPlan], stage: Stage) -> frozenset[str]:
+    """Put together the folders of all units that will have one; return the units' paths."""
+    durable = sum(len(unit.created) + len(unit.changed) for unit in units) <= _FEW_FILES
+    staged: set[str] = set()
+    for unit in units:
+        with _explained(plan.out / unit.path):
+            if _build(plan, unit, stage.new(unit.path), durable=durable):
+                staged.add(unit.path)
+    if not durable:
+        descriptor = os.open(stage.folder, os.O_RDONLY)
+        try:
+            syscalls.sync_file_system(descriptor)
+        finally:
+            os.close(descriptor)
+    return frozenset(staged)
+
+
+def _build(plan: TreePlan, unit: UnitPlan, folder: Path, *, durable: bool) -> bool:
+    """Write a unit's whole folder as it is to be; return whether it holds anything.
+
+    What stands and is not ours is taken along, as found now and not as planned: a folder that a
+    killed run had moved is back by now.
+    """
+    live = plan.out / unit.path
+    for prefix in prefixes(unit.path):
+        if (plan.out / prefix).is_symlink():
+            raise TreeError(str(plan.out / prefix), "a symbolic link stands here")
+    owned = plan.standing.units.get(unit.path, {})
+    standing = list_folder(live)
+    rewritten = {*unit.created, *unit.changed}
+    kept: set[str] = set()
+    for name in sorted(standing.files | standing.others):
+        if name in unit.files and name not in unit.unchanged:
+            if name in standing.others or not (
+                name in owned or _is_replaceable(live / name, unit.files[name])
+            ):
+                raise TreeError(str(live / name), "a file that dracfg did not write stands here")
+        elif name in unit.unchanged or name not in owned or name in standing.others:
+            _carry(live / name, folder / name)
+            kept.add(name)
+    fresh = [name for name in unit.files if name in rewritten or name not in kept]
+    for parent in {name.rpartition("/")[0] for name in fresh}:
+        (folder / parent).mkdir(parents=True, exist_ok=True)
+    for name in fresh:
+        _write(f"{folder}/{name}", unit.files[name], durable=durable)
+    return bool(unit.files or kept)
+
+
+def _is_replaceable(path: Path, content: bytes) -> bool:
+    standing = read(path)
+    return standing == content or bears_mark(path.name, standing)
+
+
+def _carry(source: Path, target: Path) -> None:
+    """Give a file or link a second name in the stage; the first goes with its folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except (OSError, NotImplementedError):
+        if not (source.is_symlink() or source.is_file()):
+            raise
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _write(path: str | Path, content: bytes, *, durable: bool) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(path, flags, 0o644), "wb", buffering=0) as file:
+        view = memoryview(content)
+        while view:
+            view = view[file.write(view) :]
+        if durable:
+            os.fsync(file.fileno())
+
+
+def _install(plan: TreePlan, unit: UnitPlan, stage: Stage, *, is_staged: bool) -> None:
+    """Let a unit's prepared folder stand in the tree, or none if nothing of it stays."""
+    live = plan.out / unit.path
+    try:
+        if is_staged:
+            stage.put(unit.path)
+        elif os.path.lexists(live):
+            stage.drop(unit.path)
+    except OSError as error:
+        if error.errno not in _IMMOVABLE:
+            raise
+        _install_files(plan, unit, stage.new(unit.path), live)
+    if not is_staged:
+        _remove_empty(live, plan.out)
+
+
+def _install_files(plan: TreePlan, unit: UnitPlan, folder: Path, live: Path) -> None:
+    """Do the same file by file, where the folder itself can't be moved."""
+    for name in plan.standing.units.get(unit.path, {}):
+        path = live / name
+        if name not in unit.files and path.is_file() and not path.is_symlink():
+            path.unlink()
+            _remove_empty(path.parent, plan.out)
+    for name in unit.files:
+        (live / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).replace(live / name)
+
+
+def _remove_empty(folder: Path, out: Path) -> None:
+    """Remove `folder` and those above it, up to out/, as far as nothing is in them."""
+    while folder != out:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            pass
+        except OSError:
+            return
+        folder = folder.parent

@@ -1,0 +1,45 @@
+"""Units → the files of their folders. Rendering a unit is a pure function, so units render anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+
+from dracfg.emit.ownership import HEADER, MARKDOWN_HEADER
+from dracfg.emit.tree import UnitFiles
+from dracfg.emit.yaml import dump, dump_all
+from dracfg.lower.artifact import Unit
+from dracfg.lower.sync import kustomization
+
+KUSTOMIZATION = "kustomization.yaml"
+
+
+def render_units(units: Iterable[Unit], jobs: int) -> tuple[UnitFiles, ...]:
+    """All units as files, in their order, by at most `jobs` processes."""
+    listed = tuple(units)
+    if jobs <= 1 or len(listed) < 2:
+        return tuple(render_unit(unit) for unit in listed)
+    chunk = max(1, len(listed) // (jobs * 4))
+    with ProcessPoolExecutor(max_workers=jobs) as pool:
+        return tuple(pool.map(render_unit, listed, chunksize=chunk))
+
+
+def render_unit(unit: Unit) -> UnitFiles:
+    """The files of one unit: manifests by file, texts as they are, a kustomization where synced."""
+    by_file: dict[str, list[object]] = {}
+    for artifact in unit.artifacts:
+        by_file.setdefault(artifact.file, []).append(artifact.object)
+    files = {name: _manifest(objects) for name, objects in by_file.items()}
+    files |= {name: _text(name, text) for name, text in unit.texts.items()}
+    if unit.synced:
+        files[KUSTOMIZATION] = f"{HEADER}{dump(kustomization(unit))}".encode()
+    return UnitFiles(unit.path, files)
+
+
+def _manifest(objects: list[object]) -> bytes:
+    return f"{HEADER}{dump_all(objects)}".encode()
+
+
+def _text(name: str, text: str) -> bytes:
+    header = MARKDOWN_HEADER if name.endswith(".md") else HEADER
+    return f"{header}{text}".encode()

@@ -1,0 +1,53 @@
+"""What stands in a folder on disk, by name and kind.
+
+Symbolic links are named and never followed, and no file is opened but the one `read` is given.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+# Without O_NONBLOCK a named pipe in a file's place would hold the run for good.
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Paths relative to the folder, with `/`: regular files, and links, sockets and the like."""
+
+    files: frozenset[str]
+    others: frozenset[str]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.files and not self.others
+
+
+def list_folder(folder: Path, enter: Callable[[str], bool] = lambda _path: True) -> Listing:
+    """List `folder` with all its sub-folders that `enter` admits; a missing folder is empty.
+
+    Raises OSError where a folder can't be read.
+    """
+    files: list[str] = []
+    others: list[str] = []
+    pending = [""] if folder.is_dir() else []
+    while pending:
+        inner = pending.pop()
+        with os.scandir(folder / inner) as entries:
+            for entry in entries:
+                path = f"{inner}/{entry.name}" if inner else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if enter(path):
+                        pending.append(path)
+                elif entry.is_file(follow_symlinks=False):
+                    files.append(path)
+                else:
+                    others.append(path)
+    return Listing(frozenset(files), frozenset(others))
+
+
+def read(path: str | Path) -> bytes:
+    """Return the bytes of a regular file; a symbolic link in its place is an OSError."""
+    with os.fdopen(os.open(path, _READ), "rb", buffering=0) as file:
+        return file.read()

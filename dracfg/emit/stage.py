@@ -1,0 +1,139 @@
+"""The folder under out/ where a run prepares its changes, and the turn that a run has at the tree.
+
+    .dracfg-stage-<pid>/new/     whole folders of units, as they are to be
+                        away/    folders that stood, while their successors move in
+                        gone/    folders of removed units
+
+`away` is the only one that matters after a kill: its folders go back to where they stood.
+"""
+
+import errno
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from dracfg.emit import syscalls
+from dracfg.emit.errors import TreeError
+from dracfg.emit.layout import STAGE_NAME, stage_name
+
+try:
+    import fcntl
+except ImportError:  # Windows has no flock: two runs at once are then the user's to prevent.
+    fcntl = None  # type: ignore[assignment]
+
+_POLL_SECONDS = 0.05
+# EPERM is what older container runtimes answer for a call that they don't know.
+_NO_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM}
+
+
+class Stage:
+    """One run's folder under `out`; `open` makes it, `discard` leaves nothing of it."""
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+        self.folder = out / stage_name(os.getpid())
+
+    def open(self) -> None:
+        for part in ("new", "away", "gone"):
+            (self.folder / part).mkdir(parents=True)
+
+    def new(self, unit: str) -> Path:
+        """Return the folder in which a unit is put together."""
+        return self.folder / "new" / quote(unit, safe="")
+
+    def put(self, unit: str) -> None:
+        """Set the prepared folder of `unit` in the place of the one that stands, if one does."""
+        live = self._out / unit
+        if not os.path.lexists(live):
+            live.parent.mkdir(parents=True, exist_ok=True)
+            self.new(unit).rename(live)
+            return
+        try:
+            syscalls.exchange(self.new(unit), live)
+        except OSError as error:
+            if error.errno not in _NO_EXCHANGE:
+                raise
+            away = self.folder / "away" / quote(unit, safe="")
+            live.rename(away)
+            self.new(unit).rename(live)
+
+    def drop(self, unit: str) -> None:
+        """Take the folder of `unit` out of the tree."""
+        (self._out / unit).rename(self.folder / "gone" / quote(unit, safe=""))
+
+    def discard(self) -> None:
+        _discard(self._out, self.folder)
+
+
+def leftovers(out: Path) -> list[Path]:
+    """Return the stages of runs that ended without clearing them; those of living ones stay."""
+    if not out.is_dir():
+        return []
+    found = ((entry, STAGE_NAME.fullmatch(entry.name)) for entry in out.iterdir())
+    return sorted(entry for entry, name in found if name and not _is_other_run(int(name[1])))
+
+
+def clear(out: Path) -> None:
+    """Undo what dead runs left: folders that were on their way go back, the rest is deleted."""
+    for folder in leftovers(out):
+        _discard(out, folder)
+
+
+@contextmanager
+def turn(out: Path, patience: float) -> Iterator[None]:
+    """Hold `out` against other runs; TreeError if one still holds it after `patience` seconds."""
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(out, os.O_RDONLY)
+    try:
+        _wait(descriptor, out, time.monotonic() + patience)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait(descriptor: int, out: Path, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise TreeError(str(out), "another run of dracfg is writing here") from None
+            time.sleep(_POLL_SECONDS)
+        except OSError:
+            return  # Some network file systems lock no folders: then nothing is there to wait for.
+        else:
+            return
+
+
+def _is_other_run(pid: int) -> bool:
+    if pid == os.getpid():
+        return False
+    if sys.platform == "win32":  # There, os.kill with 0 ends the process.
+        return True
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _discard(out: Path, stage: Path) -> None:
+    """Put back what `away` holds, then delete the stage; what resists is left for the next run."""
+    if stage.is_symlink() or not stage.is_dir():
+        return
+    away = stage / "away"
+    for folder in sorted(away.iterdir()) if away.is_dir() else ():
+        live = out / unquote(folder.name)
+        if not os.path.lexists(live):
+            live.parent.mkdir(parents=True, exist_ok=True)
+            folder.rename(live)
+    shutil.rmtree(stage, ignore_errors=True)
