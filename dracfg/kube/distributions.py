@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from dracfg.kube.documents import read_document
+from dracfg.packaged import read_data
 
 __all__ = ["Distribution", "distribution", "distributions"]
 
@@ -39,7 +39,7 @@ def distributions() -> Mapping[str, Distribution]:
             gates=entry.get("gates", {}),
             runtime_config=entry.get("runtimeConfig"),
         )
-        for name, entry in read_document("distributions")["distributions"].items()
+        for name, entry in read_data("dracfg.kube", "distributions")["distributions"].items()
     }
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
-from dracfg.kube.documents import read_document
+from dracfg.packaged import read_data
 
 __all__ = [
     "FeatureMatrix",
@@ -99,7 +99,7 @@ class FeatureMatrix:
 @cache
 def feature_matrix() -> FeatureMatrix:
     """The facts of data/feature-gates.yaml, read once."""
-    document = read_document("feature-gates")
+    document = read_data("dracfg.kube", "feature-gates")
     minors = tuple(document["minors"])
     return FeatureMatrix(
         minors=minors,

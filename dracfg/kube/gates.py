@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from dracfg.kube.documents import read_document
+from dracfg.packaged import read_data
 from dracfg.kube.features import feature_matrix
 
 __all__ = ["GateUse", "derive", "runtime_config"]
@@ -111,7 +111,7 @@ def runtime_config(objects: Iterable[Mapping[str, Any]], minor: str) -> tuple[st
 @cache
 def _steps(minor: str) -> Mapping[str, _Step]:
     """Kind.group -> the tree of the gated paths of that kind in one minor."""
-    document = read_document("gated-fields")
+    document = read_data("dracfg.kube", "gated-fields")
     roots: dict[str, _Step] = {}
     for use in document["uses"]:
         gate = use["gate"] if isinstance(use["gate"], str) else use["gate"].get(minor)

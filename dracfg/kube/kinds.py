@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from dracfg.kube.documents import read_document
+from dracfg.packaged import read_data
 
 __all__ = ["Kind", "kind_of", "kinds"]
 
@@ -30,7 +30,7 @@ def kinds() -> Mapping[tuple[str, str], Kind]:
     """All known kinds by (group, name), the core group being ""."""
     return {
         (group, name): Kind(group, name, entry["namespaced"], tuple(entry.get("immutable", ())))
-        for group, entries in read_document("kinds")["kinds"].items()
+        for group, entries in read_data("dracfg.kube", "kinds")["kinds"].items()
         for name, entry in entries.items()
     }
 

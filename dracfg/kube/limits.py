@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from dracfg.kube.documents import read_document
+from dracfg.packaged import read_data
 from dracfg.kube.features import feature_matrix
 
 __all__ = ["Limits", "limits"]
@@ -78,7 +78,7 @@ def limits(minor: str) -> Limits:
     if minor not in minors:
         raise KeyError(minor)
     reached = minors[: minors.index(minor) + 1]
-    entries: dict[str, Any] = read_document("limits")["limits"]
+    entries: dict[str, Any] = read_data("dracfg.kube", "limits")["limits"]
     values: dict[str, Any] = {}
     for name, entry in entries.items():
         held = [entry["since"][known] for known in reached if known in entry["since"]]

@@ -1,0 +1,214 @@
+"""Who may do what: tenants' roles and bindings, and the role of the engine that applies all of it.
+
+The tenants' roles are a fixed list in data; who holds them comes from the Tenant documents. Knows
+nothing of devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
+from dracfg.lower.artifact import Artifact, K8sObject, make, origin_of
+from dracfg.lower.rights import TENANT
+from dracfg.model.tenant import GroupSubject, Subject, UserSubject
+from dracfg.packaged import read_data
+
+ROLES_FILE = "roles.yaml"
+BINDINGS_FILE = "role-bindings.yaml"
+RBAC_GROUP = "rbac.authorization.k8s.io"
+RBAC_API = f"{RBAC_GROUP}/v1"
+
+USE = "dracfg-tenant-use"
+VIEW = "dracfg-tenant-view"
+OWN_CLAIMS = "dracfg-tenant-own-claims"
+APPLIER = "dracfg-applier"
+
+_Rule = dict[str, list[str]]
+
+
+def cluster_roles(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ...]:
+    """The ClusterRoles that tenants are bound to (rbac.authorization.k8s.io/v1).
+
+    The one for own claims is there only where some tenant of the cluster writes its own.
+    """
+    origin = origin_of(cluster.document)
+    writers = [tenant for tenant in catalog.tenants_on(cluster.name) if _writes_claims(tenant)]
+    via = tuple(origin_of(tenant.document, "spec", "ownClaims") for tenant in writers)
+    return tuple(
+        Artifact(
+            make(RBAC_API, "ClusterRole", name, origin, {"rules": rules}),
+            ROLES_FILE,
+            origin,
+            via if name == OWN_CLAIMS else (),
+        )
+        for name, rules in _facts()["roles"].items()
+        if name != OWN_CLAIMS or writers
+    )
+
+
+def role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
+    """One RoleBinding for each role in each of the tenant's namespaces, in the documents' order.
+
+    None where nobody would be bound, and none for a removed tenant. A binding has the name of its
+    role: roleRef can't be changed, so another role must be another object (kubernetes
+    pkg/apis/rbac/validation/validation.go).
+    """
+    spec = tenant.document.spec
+    if spec.state == "removed":
+        return ()
+    held: list[tuple[str, tuple[Subject, ...], str]] = [
+        (USE, spec.access.use, "use"),
+        (VIEW, spec.access.view, "view"),
+    ]
+    if spec.own_claims:
+        held.append((OWN_CLAIMS, spec.access.use, "use"))
+    return tuple(
+        _binding(tenant, place, role, subjects, access)
+        for place in tenant.places_on(cluster.name)
+        for role, subjects, access in held
+        if subjects
+    )
+
+
+def applier_role(cluster: Cluster, objects: Iterable[K8sObject]) -> tuple[K8sObject, ...]:
+    """The ClusterRole of the engine's applier and its ClusterRoleBinding; none without an applier.
+
+    It reads and writes exactly the kinds of `objects`, holds the union of what their roles grant
+    (the API server lets nobody grant more than he has), and may bind the ClusterRoles among them by
+    name. It never has `escalate`. Source: kubernetes pkg/registry/rbac/escalation_check.go and
+    clusterrole/policybased/storage.go.
+    """
+    applier = cluster.document.spec.gitops.applier
+    if applier is None:
+        return ()
+    listed = tuple(objects)
+    granted = [
+        rule
+        for thing in listed
+        if thing["apiVersion"] == RBAC_API and thing["kind"] in ("ClusterRole", "Role")
+        for rule in thing["rules"]
+    ]
+    written = [
+        _rule(_facts()["applierVerbs"], group, [resource])
+        for group, resource in sorted({_resource(thing) for thing in listed})
+    ]
+    rules = [*_merged([*written, *granted]), *_bind_rules(listed)]
+    origin = origin_of(cluster.document, "spec", "gitops", "applier")
+    account = applier.service_account
+    subject = {"kind": "ServiceAccount", "name": account.name, "namespace": account.namespace}
+    return (
+        make(RBAC_API, "ClusterRole", APPLIER, origin, {"rules": rules}),
+        make(
+            RBAC_API,
+            "ClusterRoleBinding",
+            APPLIER,
+            origin,
+            {"subjects": [subject], "roleRef": _role_ref(APPLIER)},
+        ),
+    )
+
+
+def _writes_claims(tenant: Tenant) -> bool:
+    spec = tenant.document.spec
+    return spec.own_claims and bool(spec.access.use) and spec.state != "removed"
+
+
+def _binding(
+    tenant: Tenant, place: Place, role: str, subjects: tuple[Subject, ...], access: str
+) -> Artifact:
+    spec = tenant.document.spec
+    origin = origin_of(tenant.document, "spec", "access", access)
+    via = [origin_of(tenant.document, "spec", "namespaces", spec.namespaces.index(place.namespace))]
+    if role == OWN_CLAIMS:
+        via.append(origin_of(tenant.document, "spec", "ownClaims"))
+    made = make(
+        RBAC_API,
+        "RoleBinding",
+        role,
+        origin,
+        {"subjects": [_subject(subject) for subject in subjects], "roleRef": _role_ref(role)},
+        namespace=place.name,
+        labels={TENANT: tenant.name},
+    )
+    return Artifact(made, BINDINGS_FILE, origin, tuple(via))
+
+
+def _subject(subject: Subject) -> dict[str, str]:
+    """A subject as the API server would return it: service accounts have no apiGroup."""
+    if isinstance(subject, GroupSubject):
+        return {"kind": "Group", "apiGroup": RBAC_GROUP, "name": subject.group}
+    if isinstance(subject, UserSubject):
+        return {"kind": "User", "apiGroup": RBAC_GROUP, "name": subject.user}
+    account = subject.service_account
+    return {"kind": "ServiceAccount", "name": account.name, "namespace": account.namespace}
+
+
+def _role_ref(role: str) -> dict[str, str]:
+    return {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": role}
+
+
+def _bind_rules(objects: Iterable[K8sObject]) -> list[_Rule]:
+    names = sorted(
+        thing["metadata"]["name"]
+        for thing in objects
+        if thing["apiVersion"] == RBAC_API and thing["kind"] == "ClusterRole"
+    )
+    return (
+        [_rule(["bind"], RBAC_GROUP, ["clusterroles"]) | {"resourceNames": names}] if names else []
+    )
+
+
+def _merged(rules: Iterable[_Rule]) -> list[_Rule]:
+    """The union of rules, a resource once each, resources of a group with equal verbs together.
+
+    Rules for named objects or URLs stay as they are, behind the others.
+    """
+    verbs: dict[tuple[str, str], dict[str, None]] = {}
+    special: list[_Rule] = []
+    for rule in rules:
+        if "resourceNames" in rule or "nonResourceURLs" in rule:
+            special += [rule] if rule not in special else []
+            continue
+        for group in rule["apiGroups"]:
+            for resource in rule["resources"]:
+                verbs.setdefault((group, resource), {}).update(dict.fromkeys(rule["verbs"]))
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (group, resource), held in sorted(verbs.items()):
+        together.setdefault((group, _ordered(held)), []).append(resource)
+    return [_rule(held, group, names) for (group, held), names in together.items()] + special
+
+
+def _ordered(verbs: Iterable[str]) -> tuple[str, ...]:
+    """Verbs in the data's order, further ones behind by name."""
+    known: list[str] = _facts()["applierVerbs"]
+    held = set(verbs)
+    return (*(verb for verb in known if verb in held), *sorted(held.difference(known)))
+
+
+def _rule(verbs: Iterable[str], group: str, resources: Iterable[str]) -> _Rule:
+    return {"verbs": list(verbs), "apiGroups": [group], "resources": list(resources)}
+
+
+def _resource(thing: K8sObject) -> tuple[str, str]:
+    """(API group, plural) of an object's kind."""
+    group = thing["apiVersion"].rpartition("/")[0]
+    return group, plural(thing["kind"])
+
+
+def plural(kind: str) -> str:
+    """The resource that serves a kind, by the rule that Kubernetes' own kinds follow.
+
+    Source: UnsafeGuessKindToResource in kubernetes/apimachinery pkg/api/meta/restmapper.go.
+    """
+    name = kind.lower()
+    if name.endswith("s"):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+
+@cache
+def _facts() -> dict[str, Any]:
+    return read_data("dracfg.lower", "roles")

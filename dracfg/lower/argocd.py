@@ -1,0 +1,253 @@
+"""Clusters with Argo CD → projects and Applications: one parent a cluster, one child a synced unit.
+
+The parents lie in `gitops/argocd/_root`, which is applied once by hand or followed by an
+Application of the operators; a parent applies its cluster's projects and children. No Application
+has a finalizer: whoever deletes one, or removes a document, must not delete classes, policies and
+claims along with it. May not know how the units came about.
+Source: argoproj/argo-cd pkg/apis/application/v1alpha1, docs/operator-manual/declarative-setup.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dracfg.kube.kinds import kind_of
+from dracfg.link.catalog import Catalog, Cluster
+from dracfg.lower.artifact import Artifact, Unit, make, origin_of
+from dracfg.lower.layers import CLUSTER, LAYER, SyncUnit, gitops_path, sync_name, sync_units
+from dracfg.lower.sync import LayerName, group_of, treatments
+from dracfg.lower.webhooks import INJECT_CA
+from dracfg.model.cluster import ArgoCD
+
+ROOT = "gitops/argocd/_root"
+"""No cluster can be called `_root`, so no cluster's folder can be this one."""
+
+PROJECTS_FILE = "projects.yaml"
+APPLICATIONS_FILE = "applications.yaml"
+
+_API = "argoproj.io/v1alpha1"
+_WAVE = "argocd.argoproj.io/sync-wave"
+_PATHS = "argocd.argoproj.io/manifest-generate-paths"
+_IN_CLUSTER = "https://kubernetes.default.svc"
+_PROJECT_WAVE = -30
+_WAVES: dict[LayerName, int] = {"guard": -20, "platform": -10, "tenant": 0}
+
+_OPTIONS = ("ServerSideApply=true", "PruneLast=true", "ApplyOutOfSyncOnly=true")
+_OWN_ALONE = "FailOnSharedResource=true"
+_IGNORE = "RespectIgnoreDifferences=true"
+
+
+def argocd(catalog: Catalog, units: Iterable[Unit]) -> tuple[Unit, ...]:
+    """The units of `gitops/argocd`; none where no cluster has Argo CD."""
+    units = tuple(units)
+    made = []
+    parents: list[Artifact] = []
+    for cluster in catalog.clusters.values():
+        gitops = cluster.document.spec.gitops
+        if not isinstance(gitops, ArgoCD):
+            continue
+        synced = sync_units(cluster, units)
+        made.append(
+            Unit(
+                f"gitops/argocd/{cluster.name}",
+                (
+                    *_projects(catalog, gitops, synced),
+                    *(_child(catalog, gitops, one) for one in synced),
+                ),
+            )
+        )
+        parents += _parent(cluster, gitops)
+    return (*made, Unit(ROOT, tuple(parents))) if parents else ()
+
+
+def _parent(cluster: Cluster, gitops: ArgoCD) -> list[Artifact]:
+    """The parent and its project. Nothing in them depends on tenants."""
+    origin = origin_of(cluster.document, "spec", "gitops")
+    file = f"{cluster.name}.yaml"
+    name = sync_name(cluster, "applications")
+    destination = {"server": _IN_CLUSTER, "namespace": gitops.namespace}
+    path = gitops_path(cluster, f"argocd/{cluster.name}")
+    kinds = [{"group": "argoproj.io", "kind": kind} for kind in ("AppProject", "Application")]
+    project = make(
+        _API,
+        "AppProject",
+        name,
+        origin,
+        {
+            "spec": {
+                "sourceRepos": [gitops.repo_url],
+                "destinations": [destination],
+                "description": f"Applications and projects of the cluster {cluster.name}",
+                "namespaceResourceWhitelist": kinds,
+            }
+        },
+        namespace=gitops.namespace,
+        labels={CLUSTER: cluster.name},
+        annotations={_WAVE: str(_PROJECT_WAVE)},
+    )
+    application = make(
+        _API,
+        "Application",
+        name,
+        origin,
+        {
+            "spec": {
+                "source": _source(gitops, path),
+                "destination": destination,
+                "project": name,
+                "syncPolicy": _sync_policy((*_OPTIONS, _OWN_ALONE)),
+            }
+        },
+        namespace=gitops.namespace,
+        labels={CLUSTER: cluster.name},
+        annotations={_WAVE: "0", _PATHS: f"/{path}"},
+    )
+    return [Artifact(project, file, origin), Artifact(application, file, origin)]
+
+
+def _projects(catalog: Catalog, gitops: ArgoCD, synced: Sequence[SyncUnit]) -> list[Artifact]:
+    """One project for the cluster's own layers, one a tenant."""
+    by_name: dict[str, list[SyncUnit]] = {}
+    for one in synced:
+        by_name.setdefault(_project_name(one), []).append(one)
+    return [_project(catalog, gitops, name, parts) for name, parts in by_name.items()]
+
+
+def _project_name(one: SyncUnit) -> str:
+    part = "platform" if one.tenant is None else f"tenant-{one.tenant}"
+    return sync_name(one.cluster, part)
+
+
+def _project(catalog: Catalog, gitops: ArgoCD, name: str, parts: Sequence[SyncUnit]) -> Artifact:
+    first = parts[0]
+    origin = first.origin(catalog)
+    target = _target(first.cluster, gitops)
+    if first.tenant is None:
+        # It holds cluster-scoped objects and quotas everywhere; a list would bound nothing.
+        namespaces = ["*"]
+        what = f"what tenants have in common on the cluster {first.cluster.name}"
+    else:
+        namespaces = sorted(_namespaces(catalog, parts))
+        what = f"the tenant {first.tenant} on the cluster {first.cluster.name}"
+    made = make(
+        _API,
+        "AppProject",
+        name,
+        origin,
+        {
+            "spec": {
+                "sourceRepos": [gitops.repo_url],
+                "destinations": [target | {"namespace": namespace} for namespace in namespaces],
+                "description": f"Devices: {what}",
+                **_permitted(parts),
+            }
+        },
+        namespace=gitops.namespace,
+        labels={key: value for key, value in first.labels.items() if key != LAYER},
+        annotations={_WAVE: str(_PROJECT_WAVE)},
+    )
+    return Artifact(made, PROJECTS_FILE, origin)
+
+
+def _permitted(parts: Sequence[SyncUnit]) -> dict[str, Any]:
+    """The kinds of a project: all that may ever stand in its layers, not only what stands now.
+
+    Argo CD doesn't see live objects of kinds that a project leaves out. A kind that left the
+    project in the commit that removed its last object would never be pruned.
+    Source: argoproj/argo-cd controller/state.go (IsLiveResourcePermitted).
+    """
+    layers = {"guard", "platform"} if parts[0].tenant is None else {"tenant"}
+    clustered: set[tuple[str, str]] = set()
+    namespaced: set[tuple[str, str]] = set()
+    for treatment in treatments().values():
+        if treatment.layers & layers:
+            kind = kind_of(f"{treatment.group}/v1", treatment.kind)
+            here = namespaced if kind is None or kind.namespaced else clustered
+            here.add((treatment.group, treatment.kind))
+    for thing in (thing for part in parts for thing in part.objects):
+        here = namespaced if "namespace" in thing["metadata"] else clustered
+        here.add((group_of(thing), thing["kind"]))
+    permitted: dict[str, Any] = {}
+    if clustered:
+        permitted["clusterResourceWhitelist"] = _kind_list(clustered)
+    permitted["namespaceResourceWhitelist"] = _kind_list(namespaced)
+    return permitted
+
+
+def _kind_list(kinds: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"group": group, "kind": kind} for group, kind in sorted(kinds)]
+
+
+def _namespaces(catalog: Catalog, parts: Sequence[SyncUnit]) -> set[str]:
+    """Namespaces that the tenant has on the cluster, and those that its objects lie in."""
+    first = parts[0]
+    tenant = catalog.tenants.get(first.tenant or "")
+    places = () if tenant is None else tenant.places_on(first.cluster.name)
+    held = {thing["metadata"].get("namespace") for part in parts for thing in part.objects}
+    return {place.name for place in places} | {name for name in held if name}
+
+
+def _child(catalog: Catalog, gitops: ArgoCD, one: SyncUnit) -> Artifact:
+    origin = one.origin(catalog)
+    destination = _target(one.cluster, gitops)
+    if one.tenant is not None and (namespaces := _namespaces(catalog, (one,))):
+        # A project that names namespaces refuses an Application that names none.
+        destination["namespace"] = min(namespaces)
+    # Only classes and roles can belong to two trees by mistake. Retained objects of the other
+    # layers keep the mark of the Application that they had before a namespace or a part moved.
+    options = (*_OPTIONS, _OWN_ALONE) if one.layer == "platform" else _OPTIONS
+    ignored = _ignored(one)
+    spec: dict[str, Any] = {
+        "source": _source(gitops, one.path),
+        "destination": destination,
+        "project": _project_name(one),
+        "syncPolicy": _sync_policy((*options, _IGNORE) if ignored else options),
+    }
+    if ignored:
+        spec["ignoreDifferences"] = ignored
+    made = make(
+        _API,
+        "Application",
+        one.name,
+        origin,
+        {"spec": spec},
+        namespace=gitops.namespace,
+        labels=one.labels,
+        annotations={_WAVE: str(_WAVES[one.layer]), _PATHS: f"/{one.path}"},
+    )
+    return Artifact(made, APPLICATIONS_FILE, origin)
+
+
+def _ignored(one: SyncUnit) -> list[dict[str, Any]]:
+    """Fields that cert-manager writes into webhook configurations of the unit."""
+    return [
+        {
+            "group": group_of(thing),
+            "kind": thing["kind"],
+            "name": thing["metadata"]["name"],
+            "jqPathExpressions": [".webhooks[].clientConfig.caBundle"],
+        }
+        for thing in one.objects
+        if INJECT_CA in (thing["metadata"].get("annotations") or {})
+    ]
+
+
+def _target(cluster: Cluster, gitops: ArgoCD) -> dict[str, str]:
+    """Where the cluster's objects go: by name or by address, Argo CD takes no more than one."""
+    said = gitops.destination
+    if said.name is None and said.server is not None:
+        return {"server": said.server}
+    return {"name": said.name or cluster.name}
+
+
+def _source(gitops: ArgoCD, path: str) -> dict[str, str]:
+    return {"repoURL": gitops.repo_url, "path": path, "targetRevision": gitops.revision}
+
+
+def _sync_policy(options: Iterable[str]) -> dict[str, Any]:
+    return {
+        "automated": {"prune": True, "selfHeal": True, "allowEmpty": False},
+        "syncOptions": list(options),
+        "retry": {"limit": 5, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}},
+    }

@@ -1,0 +1,207 @@
+"""A cluster's objects and drivers → the Kubernetes feature gates that they need, and where to set them.
+
+Judges nothing: whether the distribution can set a gate, an alpha gate is allowed, or the document
+forbids one that is needed, is for rules that read the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from dracfg.kube.features import closure, feature_matrix, to_write
+from dracfg.kube.gates import GateUse, derive, runtime_config
+from dracfg.link.catalog import Cluster, Driver, Policy, Pool, PoolDevices
+from dracfg.link.presetdata import ModeFact
+from dracfg.lower.artifact import K8sObject
+from dracfg.lower.quarantine import taint_rule_gate
+from dracfg.model.sharing import Partitioned
+from dracfg.packaged import read_data
+
+CONSUMABLE = "DRAConsumableCapacity"
+PARTITIONABLE = "DRAPartitionableDevices"
+
+
+@dataclass(frozen=True, slots=True)
+class GatePlan:
+    """The gates of one cluster.
+
+    `uses` are the places that need a gate: in emitted objects, and in documents of the catalog
+    (`NodePool/<name>`, `Driver/<name>`, pointers into the document). `needed` are their gates with
+    all hard dependencies, a dependency before what needs it. `wanted` adds what the Cluster says;
+    a gate that is needed is wanted on whatever the Cluster says. `by_component` holds the gates
+    that differ from the minor's default and that a flag may name, `runtime_config` the
+    `group/version`s that kube-apiserver must serve beside its defaults. `unknown` names gates, of
+    whatever origin, that the minor does not have; they are written nowhere.
+    """
+
+    minor: str
+    uses: tuple[GateUse, ...]
+    needed: tuple[str, ...]
+    wanted: Mapping[str, bool]
+    by_component: Mapping[str, Mapping[str, bool]]
+    runtime_config: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+
+    def is_on(self, gate: str) -> bool:
+        """The gate's value once the plan is in force; False for gates that the minor lacks."""
+        fact = feature_matrix().gate(gate)
+        if fact is None or fact.at(self.minor).stage == "absent":
+            return False
+        state = fact.at(self.minor)
+        return bool(state.default) if state.locked else self.wanted.get(gate, bool(state.default))
+
+    def uses_of(self, gate: str) -> tuple[GateUse, ...]:
+        """What needs the gate, itself or through a gate that depends on it."""
+        return tuple(use for use in self.uses if gate in closure([use.gate], self.minor))
+
+    def reasons(self, gate: str) -> tuple[str, ...]:
+        """Why the gate is needed, each reason once."""
+        return tuple(dict.fromkeys(use.reason for use in self.uses_of(gate)))
+
+
+def cluster_gates(cluster: Cluster, objects: Iterable[K8sObject]) -> GatePlan:
+    """The gates that these objects of the cluster and its drivers need, with those that it names."""
+    minor = cluster.minor
+    known = feature_matrix().gates
+    things = tuple(objects)
+    found = (*derive(things, minor), *_driver_uses(cluster))
+    uses = tuple(use for use in found if use.gate in known)
+    said = cluster.document.spec.feature_gates
+    unknown = {
+        name
+        for name in {*said, *(use.gate for use in found)}
+        if name not in known or known[name].at(minor).stage == "absent"
+    }
+    stated = {name: value for name, value in said.items() if name not in unknown}
+    needed = closure({use.gate for use in uses}, minor)
+    on = closure({*needed, *(name for name, value in stated.items() if value)}, minor)
+    wanted = stated | dict.fromkeys(on, True)
+    return GatePlan(
+        minor=minor,
+        uses=uses,
+        needed=needed,
+        wanted=dict(sorted(wanted.items())),
+        by_component=to_write(wanted, minor),
+        runtime_config=tuple(sorted({*runtime_config(things, minor), *_watched(on, minor)})),
+        unknown=tuple(sorted(unknown)),
+    )
+
+
+def _watched(on: Iterable[str], minor: str) -> Iterator[str]:
+    """The API versions that components watch as soon as these gates are on, objects or none."""
+    matrix = feature_matrix()
+    for name in on:
+        gate = matrix.gates[name]
+        if gate.at(minor).stage != "absent":
+            yield from gate.runtime_config(minor)
+        if name == taint_rule_gate(minor):
+            yield from matrix.gates["DRADeviceTaintRules"].runtime_config(minor)
+
+
+def _driver_uses(cluster: Cluster) -> Iterator[GateUse]:
+    """What the drivers that hand out devices here publish into ResourceSlices."""
+    drivers: dict[str, Driver] = {}
+    for pool in cluster.pools:
+        for i, devices in enumerate(pool.devices):
+            driver = devices.tier.driver
+            if pool.owner(driver) == "dra":
+                drivers[driver.name] = driver
+                yield from _pool_uses(pool, devices, _pointer("spec", "devices", i))
+    for name in sorted(drivers):
+        yield from _conditional_uses(drivers[name])
+
+
+def _pool_uses(pool: Pool, devices: PoolDevices, pointer: str) -> Iterator[GateUse]:
+    driver = devices.tier.driver
+    place = f"of {devices.tier.name} on pool {pool.name}"
+    if driver.shareable == "always" or any(policy.is_consumable for policy in devices.policies):
+        reason = _reason(f"{driver.name} publishes shareable devices {place}", CONSUMABLE)
+        yield GateUse(CONSUMABLE, reason, f"NodePool/{pool.name}", pointer)
+    counts = publishes_counters(driver)
+    if counts or (counts is None and any(_takes_counters(p) for p in devices.policies)):
+        preset = driver.preset
+        for gate in (preset.counters.kubernetes_gates if preset else ()) or (PARTITIONABLE,):
+            reason = _reason(f"{driver.name} publishes shared counters {place}", gate)
+            yield GateUse(gate, reason, f"NodePool/{pool.name}", pointer)
+
+
+def publishes_counters(driver: Driver) -> bool | None:
+    """Whether the driver, set as the catalog says, publishes shared counters; None: not known."""
+    if driver.preset is None:
+        return None
+    fact: ModeFact = driver.preset.counters
+    match fact.when:
+        case "always":
+            return True
+        case "never":
+            return False
+        case "gate" if fact.gate is not None:
+            return _driver_gate(driver, fact.gate)
+        case "value" if fact.value_path is not None:
+            return bool(_chart_value(driver, fact.value_path))
+        case _:
+            return None
+
+
+def _takes_counters(policy: Policy) -> bool:
+    return isinstance(policy.spec, Partitioned) and any(
+        partition.consumes for partition in policy.spec.partitions
+    )
+
+
+def _conditional_uses(driver: Driver) -> Iterator[GateUse]:
+    """The gates that the preset lists under a condition which the driver's settings meet."""
+    if driver.preset is None:
+        return
+    for condition, gates in sorted(driver.preset.kubernetes.gates.items()):
+        met = _met(driver, _conditions().get(condition, {}))
+        if met is not None:
+            what, pointer = met
+            for gate in gates:
+                reason = _reason(f"{driver.name} with {what}", gate)
+                yield GateUse(gate, reason, f"Driver/{driver.name}", pointer)
+
+
+def _met(driver: Driver, condition: Mapping[str, list[str]]) -> tuple[str, str] | None:
+    """(what meets the condition, where it stands in the Driver), or None."""
+    for gate in condition.get("driverGates", ()):
+        if _driver_gate(driver, gate):
+            return f"its gate {gate}", _pointer("spec", "featureGates", gate)
+    for path in condition.get("values", ()):
+        if _chart_value(driver, path):
+            return f"its chart value {path}", _pointer("spec", "values", *path.split("."))
+    return None
+
+
+def _driver_gate(driver: Driver, name: str) -> bool:
+    fact = driver.preset.driver_gates.get(name) if driver.preset is not None else None
+    return driver.document.spec.feature_gates.get(name, fact is not None and fact.default)
+
+
+def _chart_value(driver: Driver, path: str) -> Any:
+    """A chart value as the Driver sets it, else the chart's default."""
+    found: Any = driver.document.spec.values
+    for step in path.split("."):
+        if not isinstance(found, Mapping) or step not in found:
+            fact = driver.preset.helm.values.get(path) if driver.preset is not None else None
+            return fact.default if fact is not None else None
+        found = found[step]
+    return found
+
+
+def _reason(what: str, gate: str) -> str:
+    return f"{what}, which needs {gate}; while it is off, the API server drops that from slices"
+
+
+def _pointer(*steps: str | int) -> str:
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+@cache
+def _conditions() -> Mapping[str, Mapping[str, list[str]]]:
+    conditions: Mapping[str, Mapping[str, list[str]]]
+    conditions = read_data("dracfg.lower", "driver-conditions")["conditions"]
+    return conditions

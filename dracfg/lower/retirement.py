@@ -1,0 +1,67 @@
+"""Templates and claims that are no longer wanted but may still be in use: which stay, which go.
+
+A template leaves in steps, so that an engine never deletes one that it was told to retain: the
+newest `retain` of a profile stay retained, the next one stands without the retention mark, and
+what is older drops. A claim that several pods share is never let go of: it may hold devices, and a
+person takes it out. The list is a function of the standing files, newest first; compiling twice
+changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dracfg.lower.artifact import Artifact, K8sObject
+from dracfg.lower.sync import is_retained, without_engine
+from dracfg.lower.templates import PROFILE
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """An object that left the active file; `retained` says whether engines must keep it."""
+
+    object: K8sObject
+    retained: bool
+
+
+def retire(
+    active: Iterable[K8sObject],
+    retired: Iterable[K8sObject],
+    wanted: Iterable[Artifact],
+    retain: int,
+) -> tuple[Retired, ...]:
+    """What stands under `retired/` after this compile, in the order of the groups, newest first.
+
+    `active` and `retired` are the standing objects, `wanted` what is emitted now.
+    """
+    groups: dict[tuple[str, str], list[K8sObject]] = {}
+    seen = {_identity(artifact.object) for artifact in wanted}
+    for thing in (*active, *retired):
+        identity = _identity(thing)
+        if identity not in seen:
+            seen.add(identity)
+            groups.setdefault(_group(thing), []).append(thing)
+    return tuple(kept for group in sorted(groups) for kept in _keep(groups[group], retain))
+
+
+def _keep(newest_first: Sequence[K8sObject], retain: int) -> list[Retired]:
+    kept = []
+    for position, thing in enumerate(newest_first):
+        bare = without_engine(thing)
+        if position < retain or thing["kind"] == "ResourceClaim":
+            kept.append(Retired(bare, retained=True))
+        elif position == retain or is_retained(thing):
+            kept.append(Retired(bare, retained=False))
+    return kept
+
+
+def _identity(thing: K8sObject) -> tuple[str, str, str]:
+    metadata = thing["metadata"]
+    return thing["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def _group(thing: K8sObject) -> tuple[str, str]:
+    metadata = thing["metadata"]
+    labels = metadata.get("labels") or {}
+    return metadata.get("namespace", ""), labels.get(PROFILE, metadata["name"])

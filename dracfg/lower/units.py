@@ -1,0 +1,246 @@
+"""The linked catalog → every unit of `out/`. Pure: the same catalog and standing tree, the same units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from dracfg.kube.features import feature_matrix
+from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.classes import ClassPlan, device_classes
+from dracfg.lower.access import applier_role, cluster_roles, role_bindings
+from dracfg.lower.admission import admission
+from dracfg.lower.artifact import Artifact, K8sObject, Unit, origin_of
+from dracfg.lower.classes import FILE as CLASSES_FILE
+from dracfg.lower.classes import device_class_artifacts
+from dracfg.lower.controlplane import control_plane
+from dracfg.lower.gates import GatePlan, cluster_gates
+from dracfg.lower.gitops import gitops_units
+from dracfg.lower.namespaces import external_namespaces, namespace_artifacts, own_namespace
+from dracfg.lower.nodes import node_pool
+from dracfg.lower.policyversions import FILE as VERSIONS_FILE
+from dracfg.lower.policyversions import RETIRED_FILE as RETIRED_VERSIONS_FILE
+from dracfg.lower.policyversions import policy_version_artifacts
+from dracfg.lower.quarantine import device_taint_rules
+from dracfg.lower.quotas import quota_artifacts
+from dracfg.lower.retirement import retire
+from dracfg.lower.sync import retained_by_default, with_engine, without_engine
+from dracfg.lower.templates import (
+    CLAIMS_FILE,
+    TEMPLATES_FILE,
+    Context,
+    claim_artifacts,
+    template_artifacts,
+)
+from dracfg.lower.webhooks import webhooks
+from dracfg.source.standing import Standing
+
+MAX_OBJECTS = 900
+"""Objects of one synced unit. `kubectl kustomize` needs a second for 1,000 and minutes for 12,000."""
+
+RETIRED = "retired"
+
+
+def lower(catalog: Catalog, standing: Standing) -> tuple[Unit, ...]:
+    """All units, sorted by path."""
+    units: list[Unit] = []
+    for cluster in catalog.clusters.values():
+        units += lower_cluster(catalog, cluster, standing)
+    applier = {
+        cluster.name: applier_role(cluster, _objects(units, cluster))
+        for cluster in catalog.clusters.values()
+        if cluster.document.spec.gitops.applier is not None
+    }
+    external = {
+        cluster.name: external_namespaces(catalog, cluster) for cluster in catalog.clusters.values()
+    }
+    units += gitops_units(catalog, units, applier=applier, external=external)
+    return tuple(sorted(units, key=lambda unit: unit.path))
+
+
+def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> tuple[Unit, ...]:
+    """The units of one cluster."""
+    classes = device_classes(catalog, cluster)
+    tenants = catalog.tenants_on(cluster.name)
+    tenant_units = [
+        unit for tenant in tenants for unit in _tenant_units(cluster, tenant, classes, standing)
+    ]
+    synced = [
+        *_guard_units(catalog, cluster, tenants, classes),
+        *_platform_units(catalog, cluster, classes, tenant_units, standing),
+        *tenant_units,
+    ]
+    plan = gate_plan(cluster, synced)
+    control = control_plane(cluster, plan)
+    units = [_with_engine(cluster, unit) for unit in synced]
+    units += [control] if control is not None else []
+    units += [node_pool(catalog, cluster, pool, plan) for pool in cluster.pools]
+    return tuple(units)
+
+
+def gate_plan(cluster: Cluster, units: Iterable[Unit]) -> GatePlan:
+    """The gates that the cluster's objects need."""
+    return cluster_gates(cluster, _objects(units, cluster))
+
+
+def extended_resources(cluster: Cluster, classes: Iterable[ClassPlan]) -> bool:
+    """Whether DRAExtendedResource is on: by default, by the document, or because a class needs it."""
+    gate = feature_matrix().gate("DRAExtendedResource")
+    default = bool(gate is not None and gate.at(cluster.minor).default)
+    said = cluster.document.spec.feature_gates.get("DRAExtendedResource", default)
+    return said or any(plan.extended_name is not None for plan in classes)
+
+
+def _guard_units(
+    catalog: Catalog,
+    cluster: Cluster,
+    tenants: Sequence[Tenant],
+    classes: Sequence[ClassPlan],
+) -> list[Unit]:
+    fixed = [
+        own_namespace(cluster),
+        *admission(cluster),
+        *webhooks(catalog, cluster),
+    ]
+    extended = extended_resources(cluster, classes)
+    by_name = {plan.name: plan for plan in classes}
+    groups = [
+        [
+            *namespace_artifacts(cluster, tenant, by_name),
+            *quota_artifacts(cluster, tenant, classes, extended=extended),
+        ]
+        for tenant in tenants
+    ]
+    return _split(f"{cluster.name}/guard", fixed, groups)
+
+
+def _platform_units(
+    catalog: Catalog,
+    cluster: Cluster,
+    classes: Sequence[ClassPlan],
+    tenant_units: Iterable[Unit],
+    standing: Standing,
+) -> list[Unit]:
+    path = f"{cluster.name}/platform"
+    versions = (
+        *standing.objects(path, VERSIONS_FILE),
+        *standing.objects(path, RETIRED_VERSIONS_FILE),
+    )
+    artifacts = [
+        *cluster_roles(catalog, cluster),
+        *policy_version_artifacts(cluster, [without_engine(thing) for thing in versions]),
+        *device_taint_rules(cluster),
+        *device_class_artifacts(classes),
+        *_retired_classes(cluster, classes, tenant_units, standing),
+    ]
+    return _split(path, artifacts, [])
+
+
+def _retired_classes(
+    cluster: Cluster,
+    classes: Iterable[ClassPlan],
+    tenant_units: Iterable[Unit],
+    standing: Standing,
+) -> list[Artifact]:
+    """Classes that only retired templates name; without them those could not be used any more."""
+    path = f"{cluster.name}/platform"
+    known = {
+        thing["metadata"]["name"]: thing
+        for file in (CLASSES_FILE, f"{RETIRED}/{CLASSES_FILE}")
+        for thing in standing.objects(path, file)
+    }
+    named = {
+        name
+        for unit in tenant_units
+        for artifact in unit.artifacts
+        if artifact.file.startswith(f"{RETIRED}/")
+        for name in class_names(artifact.object)
+    }
+    missing = sorted(named & known.keys() - {plan.name for plan in classes})
+    origin = origin_of(cluster.document)
+    return [
+        Artifact(without_engine(known[name]), f"{RETIRED}/{CLASSES_FILE}", origin)
+        for name in missing
+    ]
+
+
+def class_names(thing: K8sObject) -> Iterator[str]:
+    """Every class that a claim or a template names."""
+    spec = thing.get("spec", {})
+    devices = spec.get("spec", spec).get("devices", {})
+    for request in devices.get("requests", ()):
+        asks = (request["exactly"],) if "exactly" in request else request.get("firstAvailable", ())
+        for ask in asks:
+            yield ask["deviceClassName"]
+
+
+def _tenant_units(
+    cluster: Cluster,
+    tenant: Tenant,
+    classes: Iterable[ClassPlan],
+    standing: Standing,
+) -> list[Unit]:
+    context = Context(cluster, tenant, {plan.name: plan for plan in classes})
+    path = f"{cluster.name}/tenants/{tenant.name}"
+    retain = cluster.document.spec.gitops.retain_templates
+    origin = origin_of(tenant.document)
+    removed = tenant.document.spec.state == "removed"
+    templates = () if removed else template_artifacts(context)
+    claims = () if removed else claim_artifacts(context)
+    old = [
+        Artifact(kept.object, f"{RETIRED}/{file}", origin, retained=kept.retained)
+        for file, wanted in ((TEMPLATES_FILE, templates), (CLAIMS_FILE, claims))
+        for kept in retire(
+            standing.objects(path, file),
+            standing.objects(path, f"{RETIRED}/{file}"),
+            wanted,
+            retain,
+        )
+    ]
+    by_namespace: dict[str, list[Artifact]] = {}
+    for artifact in (*role_bindings(cluster, tenant), *templates, *claims, *old):
+        namespace = artifact.object["metadata"].get("namespace", "")
+        by_namespace.setdefault(namespace, []).append(artifact)
+    return _split(path, [], list(by_namespace.values()))
+
+
+def _split(
+    path: str, fixed: Sequence[Artifact], groups: Sequence[Sequence[Artifact]]
+) -> list[Unit]:
+    """Units of at most MAX_OBJECTS: `path`, `path.2` …; a group is never torn apart."""
+    units: list[list[Artifact]] = [list(fixed)]
+    for group in groups:
+        if units[-1] and len(units[-1]) + len(group) > MAX_OBJECTS:
+            units.append([])
+        units[-1] += group
+    return [
+        Unit(path if i == 0 else f"{path}.{i + 1}", tuple(artifacts))
+        for i, artifacts in enumerate(units)
+        if artifacts
+    ]
+
+
+def _with_engine(cluster: Cluster, unit: Unit) -> Unit:
+    """The unit with the engine's annotations on every object."""
+    return replace(unit, artifacts=tuple(_annotated(cluster, a) for a in unit.artifacts))
+
+
+def _annotated(cluster: Cluster, artifact: Artifact) -> Artifact:
+    thing = artifact.object
+    retained = artifact.retained
+    if retained is None:
+        retained = retained_by_default(thing)
+    return replace(artifact, object=with_engine(cluster, thing, retained=retained))
+
+
+def _objects(units: Iterable[Unit], cluster: Cluster) -> Iterator[K8sObject]:
+    for unit in units:
+        if unit.synced and unit.path.startswith(f"{cluster.name}/"):
+            for artifact in unit.artifacts:
+                yield artifact.object
+
+
+def gate_plans(catalog: Catalog, units: Iterable[Unit]) -> dict[str, GatePlan]:
+    """The gates that each cluster's objects need, by the cluster's name."""
+    listed = tuple(units)
+    return {name: gate_plan(cluster, listed) for name, cluster in catalog.clusters.items()}
