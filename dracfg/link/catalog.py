@@ -326,6 +326,12 @@ class Catalog:
     pools: Mapping[str, Pool]
     tenants: Mapping[str, Tenant]
     rollouts: Mapping[str, kinds.Rollout]
+    poisoned: frozenset[tuple[str, str]] = frozenset()
+    """(kind, name) of documents that could not become part of it."""
+
+    def is_complete(self, kind: str) -> bool:
+        """Whether all documents of a kind are here, so that what is absent does not exist."""
+        return all(lost != kind for lost, _ in self.poisoned)
 
     def tenants_on(self, cluster: str) -> tuple[Tenant, ...]:
         return tuple(tenant for tenant in self.tenants.values() if cluster in tenant.clusters)

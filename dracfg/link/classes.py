@@ -13,6 +13,7 @@ from typing import Literal
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Cluster, Driver, Part, Policy, Tier
 from dracfg.link.parts import whole_policy
+from dracfg.link.published import consumption
 
 SharingTest = Literal["shareable", "exclusive"]
 
@@ -134,7 +135,7 @@ def _admin_plan(cluster: Cluster, tier: Tier) -> ClassPlan:
     """Watching takes no share: 0 of each capacity where the driver's request policy allows that."""
     policy = whole_policy()
     shareable, _ = shares_on(cluster, tier)
-    capacity = {key: _least(tier.driver, key) for key in sorted(tier.capacity)} if shareable else {}
+    capacity = {key: _least(tier, key) for key in sorted(tier.capacity)} if shareable else {}
     return ClassPlan(
         name=admin_class_name(tier.name),
         tier=tier,
@@ -145,13 +146,8 @@ def _admin_plan(cluster: Cluster, tier: Tier) -> ClassPlan:
     )
 
 
-def _least(driver: Driver, key: str) -> Quantity:
-    """The least amount of a capacity that a request may name."""
+def _least(tier: Tier, key: str) -> Quantity:
+    """The least amount of a capacity that a request may take, as far as it is known."""
     nothing = Quantity.parse("0")
-    if driver.preset is None:
-        return nothing
-    fact = driver.preset.capacities_at(driver.document.spec.version).get(key)
-    least = (
-        fact.request_policy.min if fact is not None and fact.request_policy is not None else None
-    )
-    return Quantity.parse(least) if least is not None else nothing
+    taken = consumption(tier, key, nothing)
+    return nothing if taken is None or taken.amount is None else taken.amount

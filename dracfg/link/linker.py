@@ -19,6 +19,7 @@ from dracfg.link.catalog import (
     Policy,
     Pool,
     PoolDevices,
+    Tenant,
     Tier,
 )
 from dracfg.link.grants import link_tenants
@@ -46,15 +47,16 @@ def link(index: Index, poisoned: frozenset[tuple[str, str]]) -> Linked:
     references = References(set(poisoned))
     drivers = _drivers(index, references)
     tiers = _tiers(index, drivers, references)
-    policies = _policies(index)
+    policies = _policies(index, references)
     pools = _pools(index, tiers, policies, references)
     clusters = _clusters(index, pools)
     tenants = link_tenants(index, clusters, tiers, policies, references)
     rollouts = cast("Mapping[str, kinds.Rollout]", index.by_kind["Rollout"])
     for rollout in rollouts.values():
-        references.follow("HardwareTier", rollout.spec.tier, tiers, rollout, "spec", "tier")
-    catalog = Catalog(clusters, drivers, tiers, policies, pools, tenants, rollouts)
-    return Linked(catalog, frozenset(references.poisoned), tuple(references.faults))
+        _follow_rollout(rollout, tiers, pools, tenants, references)
+    lost = frozenset(references.poisoned)
+    catalog = Catalog(clusters, drivers, tiers, policies, pools, tenants, rollouts, lost)
+    return Linked(catalog, lost, tuple(references.faults))
 
 
 def _drivers(index: Index, references: References) -> dict[str, Driver]:
@@ -103,8 +105,17 @@ def _tiers(index: Index, drivers: Mapping[str, Driver], references: References) 
     return linked
 
 
-def _policies(index: Index) -> dict[str, Policy]:
+def _policies(index: Index, references: References) -> dict[str, Policy]:
     documents = cast("Mapping[str, kinds.SharingPolicy]", index.by_kind["SharingPolicy"])
+    if WHOLE in documents:
+        references.faults.append(
+            diagnose(
+                "REF006",
+                at(documents[WHOLE], "metadata", "name"),
+                f"a policy can't be named {WHOLE}",
+                help=f"{WHOLE} is built in and needs no document; name a variant otherwise",
+            )
+        )
     return {WHOLE: whole_policy()} | {
         name: link_policy(document) for name, document in documents.items() if name != WHOLE
     }
@@ -184,6 +195,25 @@ def applies(policy: Policy, tier: Tier) -> bool:
         own = {(known.api_version, known.kind) for known in driver.document.spec.configs}
         return config in own or driver.preset.config(*config) is not None
     return True
+
+
+def _follow_rollout(
+    rollout: kinds.Rollout,
+    tiers: Mapping[str, Tier],
+    pools: Mapping[str, Pool],
+    tenants: Mapping[str, Tenant],
+    references: References,
+) -> None:
+    """Names of the tier, and of each stage's pools and tenants; a wrong one poisons nobody."""
+    references.follow("HardwareTier", rollout.spec.tier, tiers, rollout, "spec", "tier")
+    for i, stage in enumerate(rollout.spec.stages):
+        place = ("spec", "stages", i)
+        for j, name in enumerate(stage.pools if stage.pools != "*" else ()):
+            references.follow("NodePool", name, pools, rollout, *place, "pools", j)
+        for j, name in enumerate(stage.tenants if stage.tenants != "*" else ()):
+            references.follow("Tenant", name, tenants, rollout, *place, "tenants", j)
+        for name in stage.split:
+            references.follow("Tenant", name, tenants, rollout, *place, "split", name)
 
 
 def _clusters(index: Index, pools: Mapping[str, Pool]) -> dict[str, Cluster]:

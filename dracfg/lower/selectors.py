@@ -99,6 +99,14 @@ def normalised_version(text: str | int) -> str:
     return f"{int(major)}.{int(minor or 0)}.{int(patch or 0)}{rest or ''}"
 
 
+def _semver(text: str | int) -> str:
+    """A version as CEL has it; text that is no version, which a rule refuses, stays as it is."""
+    try:
+        return f'semver("{normalised_version(text)}")'
+    except ValueError:
+        return f"semver({_literal(text)})"
+
+
 def _by_spelling(driver: Driver, conditions: Mapping[str, object]) -> dict[str, object]:
     return {driver.spelling(key): wanted for key, wanted in conditions.items()}
 
@@ -135,20 +143,20 @@ def _attribute_terms(driver: Driver, key: str, wanted: object) -> list[str]:
 
 def _equals(value: str, wanted: object, kind: str | None) -> str:
     if kind == "version" and isinstance(wanted, str):
-        return f'{value}.compareTo(semver("{normalised_version(wanted)}")) == 0'
+        return f"{value}.compareTo({_semver(wanted)}) == 0"
     return f"{value} == {_literal(wanted)}"
 
 
 def _at_least(value: str, least: str | int, kind: str | None) -> str:
     if isinstance(least, int) and kind != "version":
         return f"{value} >= {least}"
-    return f'{value}.compareTo(semver("{normalised_version(least)}")) >= 0'
+    return f"{value}.compareTo({_semver(least)}) >= 0"
 
 
 def _at_most(value: str, most: str | int, kind: str | None) -> str:
     if isinstance(most, int) and kind != "version":
         return f"{value} <= {most}"
-    return f'{value}.compareTo(semver("{normalised_version(most)}")) <= 0'
+    return f"{value}.compareTo({_semver(most)}) <= 0"
 
 
 def _capacity_terms(driver: Driver, key: str, bounds: object) -> list[str]:

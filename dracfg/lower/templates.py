@@ -17,7 +17,7 @@ from dracfg.link.classes import ClassPlan, admin_class_name
 from dracfg.link.parts import digest
 from dracfg.lower.artifact import Artifact, K8sObject, Origin, make, origin_of
 from dracfg.lower.classes import RESOURCE_API, plain_map
-from dracfg.model.tenant import Profile, ProfileConfig, Toleration
+from dracfg.model.tenant import AdminAccess, Profile, ProfileConfig, Toleration
 
 TEMPLATES_FILE = "claim-templates.yaml"
 CLAIMS_FILE = "claims.yaml"
@@ -94,11 +94,11 @@ def profile_places(tenant: Tenant, profile: Profile, cluster: str) -> tuple[Plac
     )
 
 
-def template_name(profile: Profile, spec: Mapping[str, Any], naming: str) -> str:
-    """`<profile>` with `-v2`, `-v3` … from its revision, or `<profile>-<digest of the spec>`."""
+def template_name(stem: str, revision: int, spec: Mapping[str, Any], naming: str) -> str:
+    """`<stem>` with `-v2`, `-v3` … from its revision, or `<stem>-<digest of the spec>`."""
     if naming == "digest":
-        return f"{profile.name}-{digest(spec)}"
-    return profile.name if profile.revision == 1 else f"{profile.name}-v{profile.revision}"
+        return f"{stem}-{digest(spec)}"
+    return stem if revision == 1 else f"{stem}-v{revision}"
 
 
 def claim_spec(plan: ClaimPlan) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _template(context: Context, plan: ClaimPlan, place: Place, origin: Origin) -
     return make(
         RESOURCE_API,
         "ResourceClaimTemplate",
-        template_name(plan.profile, spec, naming),
+        template_name(plan.profile.name, plan.profile.revision, spec, naming),
         origin,
         {"spec": spec},
         namespace=place.name,
@@ -168,12 +168,14 @@ def _admin_templates(context: Context) -> list[Artifact]:
         for name in access.tiers:
             plan = context.classes.get(admin_class_name(name))
             if plan is not None:
-                made = _admin_template(context, plan, access.namespace, origin)
+                made = _admin_template(context, plan, access, origin)
                 found.append(Artifact(made, TEMPLATES_FILE, origin, _tier_via(plan.tier)))
     return found
 
 
-def _admin_template(context: Context, plan: ClassPlan, namespace: str, origin: Origin) -> K8sObject:
+def _admin_template(
+    context: Context, plan: ClassPlan, access: AdminAccess, origin: Origin
+) -> K8sObject:
     exactly: dict[str, Any] = {
         "deviceClassName": plan.name,
         "allocationMode": "All",
@@ -183,19 +185,19 @@ def _admin_template(context: Context, plan: ClassPlan, namespace: str, origin: O
         exactly["tolerations"] = [{"operator": "Exists"}]
     if plan.capacity:
         exactly["capacity"] = {"requests": _amounts(plan)}
-    labels = {TENANT: context.tenant.name}
+    labels = {TENANT: context.tenant.name, PROFILE: plan.name}
+    spec = {
+        "metadata": {"labels": dict(sorted(labels.items()))},
+        "spec": {"devices": {"requests": [{"name": "devices", "exactly": exactly}]}},
+    }
+    naming = context.cluster.document.spec.gitops.template_names
     return make(
         RESOURCE_API,
         "ResourceClaimTemplate",
-        plan.name,
+        template_name(plan.name, access.revision, spec, naming),
         origin,
-        {
-            "spec": {
-                "metadata": {"labels": labels},
-                "spec": {"devices": {"requests": [{"name": "devices", "exactly": exactly}]}},
-            }
-        },
-        namespace=namespace,
+        {"spec": spec},
+        namespace=access.namespace,
         labels=labels,
     )
 

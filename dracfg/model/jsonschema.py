@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,6 @@ from dracfg.model.kinds import KINDS, TEST_KINDS
 ANY = "any"
 """The schema of any document, named like a kind's."""
 
-_BASE = "https://dracfg.dev/schemas"
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 
 
@@ -20,6 +20,11 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {ANY: _any_schema(), **found}
 
 
+def schema_text(schema: Mapping[str, Any]) -> str:
+    """A schema as it is written to a file."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
 def kind_schema(kind: str) -> dict[str, Any]:
     """The schema of the documents of one kind. Raises KeyError for an unknown kind."""
     model = {**KINDS, **TEST_KINDS}[kind]
@@ -27,7 +32,6 @@ def kind_schema(kind: str) -> dict[str, Any]:
     definitions = made.pop("definitions", {})
     return {
         "$schema": _DRAFT,
-        "$id": f"{_BASE}/{kind.lower()}.json",
         "title": kind,
         **made,
         "definitions": dict(sorted(definitions.items())),
@@ -35,11 +39,13 @@ def kind_schema(kind: str) -> dict[str, Any]:
 
 
 def _any_schema() -> dict[str, Any]:
-    """Branches on `kind`, so that a mistake is reported for the kind that is meant."""
+    """Branches on `kind`, so that a mistake is reported for the kind that is meant.
+
+    The schemas carry no `$id`, so that these references lead to the files beside this one.
+    """
     kinds = sorted({**KINDS, **TEST_KINDS})
     return {
         "$schema": _DRAFT,
-        "$id": f"{_BASE}/{ANY}.json",
         "title": "Any dracfg document",
         "type": "object",
         "required": ["apiVersion", "kind", "metadata"],

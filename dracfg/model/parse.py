@@ -50,7 +50,9 @@ def parse(documents: Iterable[Document]) -> Parsed:
 
 
 def parse_document(document: Document, kinds: Mapping[str, type[_Doc]]) -> _Doc | list[Diagnostic]:
-    """One document as its model, or what is wrong with it."""
+    """One document as its model, or what is wrong with it; nothing where reading it said so."""
+    if not document.sound:
+        return []
     root = document.root
     if not isinstance(root, Map):
         if isinstance(root, Scalar) and root.value is None:

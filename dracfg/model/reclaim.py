@@ -32,7 +32,7 @@ class Reclaim(Spec):
     """A claim that no pod reserves any more."""
     on_tenant_draining: Action = "hold"
     """The claims of a tenant that is being drained."""
-    fencing: Fencing = "none"
+    fencing: Fencing = "nodeLease"
     """What proves that an unknown node runs nothing any more."""
     grace: Duration = "10m"
     """How long a state may last before it counts."""

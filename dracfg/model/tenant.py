@@ -87,7 +87,7 @@ class Entitlement(Spec):
     guaranteed: Amounts
     """Devices that are promised; a map by size or partition where the policy has them."""
     limit: Amounts | None = None
-    """What quota enforces; as much as is guaranteed unless said."""
+    """What quota enforces; for each size as much as is guaranteed unless said."""
 
 
 SizeText = Annotated[
@@ -198,6 +198,8 @@ class AdminAccess(Spec):
     namespace: Name
     tiers: tuple[Name, ...] = Field(min_length=1)
     reason: Reason
+    revision: Positive = 1
+    """Raised when the content of the templates changes, as it may with the cluster's minor."""
 
 
 class TenantSpec(Spec):

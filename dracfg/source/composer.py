@@ -62,12 +62,19 @@ class _Open:
     grown: int = 0
     root: Node | None = None
 
+    def outermost(self) -> Map | None:
+        """The entries that a document's own map has got so far, for a document that breaks off."""
+        if not self.frames or not self.frames[0].entries:
+            return None
+        entries = self.frames[0].entries
+        return Map(next(iter(entries.values())).key.span, entries)
+
 
 def compose(path: str, text: str) -> tuple[tuple[Document, ...], tuple[Diagnostic, ...]]:
     """All documents of a file, and all faults found on the way.
 
-    A document with a fault is left out; a fault of syntax ends the file, as nothing behind it can
-    be trusted.
+    A document with a fault is marked as unsound; a fault of syntax ends the file, as nothing
+    behind it can be trusted.
     """
     composer = _Composer(path)
     try:
@@ -98,6 +105,17 @@ class _Composer:
     def _document(self, events: Iterator[_Event]) -> None:
         faults_before = len(self.faults)
         document = _Open()
+        try:
+            self._read(document, events)
+        except (yaml.YAMLError, _Stop):
+            if (root := document.outermost()) is not None:
+                self.documents.append(Document(self.path, self.index, root, sound=False))
+            raise
+        if document.root is not None:
+            sound = len(self.faults) == faults_before
+            self.documents.append(Document(self.path, self.index, document.root, sound))
+
+    def _read(self, document: _Open, events: Iterator[_Event]) -> None:
         for event in events:
             match event:
                 case yaml.ScalarEvent():
@@ -109,9 +127,7 @@ class _Composer:
                 case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
                     self._close(document, event)
                 case _:
-                    break
-        if document.root is not None and len(self.faults) == faults_before:
-            self.documents.append(Document(self.path, self.index, document.root))
+                    return
 
     def _open(self, document: _Open, event: _Event) -> None:
         self._refuse_tag(event)

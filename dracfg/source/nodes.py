@@ -54,11 +54,16 @@ Node = Scalar | Map | Seq
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One YAML document of a file; `index` counts from 0."""
+    """One YAML document of a file; `index` counts from 0.
+
+    Where it is not `sound`, a fault was found in it, and `root` is what could be read all the same:
+    enough to know which document it was, not to believe what it says.
+    """
 
     path: str
     index: int
     root: Node
+    sound: bool = True
 
 
 @dataclass(frozen=True, slots=True)
