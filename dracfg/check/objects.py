@@ -1,0 +1,129 @@
+"""Rules on emitted objects: what Kubernetes would refuse, what stands twice, what can't be edited.
+
+Pure: reads the catalog, the units and the standing tree, and knows nothing of files. The same
+fault in many namespaces is one finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dracfg.check.objectlimits import limit_findings
+from dracfg.check.objectnames import name_findings
+from dracfg.check.places import span_of
+from dracfg.check.reserved import reserved_namespace_labels, reserved_object_keys
+from dracfg.diagnostics import Diagnostic, Related, diagnose
+from dracfg.kube.objects import UnknownKind, schema_faults
+from dracfg.link.catalog import Catalog
+from dracfg.lower.artifact import Artifact, Unit
+
+MAX_SYNCED = 1000
+"""Objects of one synced unit. `kubectl kustomize` needs a second for so many, then far more."""
+
+_REPORT = "this is a fault of dracfg; please report it with this document"
+
+
+def check_units(catalog: Catalog, units: Sequence[Unit]) -> tuple[Diagnostic, ...]:
+    """Findings on the objects of all synced units, each once: OBJ001-003, 009-012, 015 and 016."""
+    found: dict[Diagnostic, None] = {}
+    for tenant in catalog.tenants.values():
+        found.update(dict.fromkeys(reserved_namespace_labels(tenant)))
+    for unit in units:
+        if unit.synced:
+            found.update(dict.fromkeys(_unit(catalog, unit)))
+    found.update(dict.fromkeys(_twice(catalog, units)))
+    return tuple(found)
+
+
+def _unit(catalog: Catalog, unit: Unit) -> Iterator[Diagnostic]:
+    cluster = catalog.clusters.get(unit.path.partition("/")[0])
+    if len(unit.artifacts) > MAX_SYNCED:
+        yield diagnose(
+            "OBJ010",
+            span_of(catalog, unit.artifacts[0].origin),
+            f"{unit.path} holds {len(unit.artifacts):,} objects that engines apply as one; "
+            f"above {MAX_SYNCED:,} that takes minutes",
+            found=f"{len(unit.artifacts):,}",
+            expected=f"at most {MAX_SYNCED:,}",
+            help="objects of one namespace are never torn apart: "
+            "spread the tenant's profiles over more namespaces",
+        )
+    for artifact in unit.artifacts:
+        if not _is_retired(artifact):
+            # A retired object stands as it was accepted and can't be changed any more.
+            yield from name_findings(catalog, artifact)
+            yield from reserved_object_keys(catalog, artifact)
+            if cluster is not None:
+                yield from limit_findings(catalog, artifact, cluster.minor)
+        if cluster is not None:
+            yield from _schema(catalog, unit, artifact, cluster.minor)
+
+
+def _schema(catalog: Catalog, unit: Unit, artifact: Artifact, minor: str) -> Iterator[Diagnostic]:
+    thing = artifact.object
+    name = f"{thing['kind']} {thing['metadata']['name']}"
+    faults = schema_faults(thing, minor)
+    if faults == ():
+        return
+    span = span_of(catalog, artifact.origin)
+    if isinstance(faults, UnknownKind):
+        if faults.reason == "not-served":
+            yield diagnose(
+                "OBJ011",
+                span,
+                f"{name}: Kubernetes {minor} does not serve {faults.api_version} {faults.kind}",
+                found=f"{faults.api_version} {faults.kind}",
+                help=_REPORT,
+            )
+        return
+    for fault in faults:
+        yield diagnose(
+            "OBJ003",
+            span,
+            f"{name} is not what Kubernetes {minor} takes: "
+            f"{fault.pointer or 'the object'} {fault.message}",
+            help=f"it stands in {unit.path}/{artifact.file}; take that file from git"
+            if _is_retired(artifact)
+            else _REPORT,
+        )
+
+
+def _twice(catalog: Catalog, units: Sequence[Unit]) -> Iterator[Diagnostic]:
+    first: dict[tuple[str, ...], Artifact] = {}
+    for unit in units:
+        scope = unit.path.partition("/")[0]
+        for artifact in unit.artifacts if unit.synced else ():
+            thing = artifact.object
+            metadata = thing["metadata"]
+            namespace, name = metadata.get("namespace", ""), metadata["name"]
+            group = thing["apiVersion"].rpartition("/")[0]
+            kept = first.setdefault((scope, group, thing["kind"], namespace, name), artifact)
+            if kept is not artifact:
+                yield _collision(catalog, scope, kept, artifact)
+
+
+def _collision(catalog: Catalog, scope: str, kept: Artifact, other: Artifact) -> Diagnostic:
+    thing = other.object
+    namespace = thing["metadata"].get("namespace")
+    where = f" in namespace {namespace}" if namespace else ""
+    return diagnose(
+        "OBJ002",
+        span_of(catalog, other.origin),
+        f"{thing['kind']} {thing['metadata']['name']}{where} of {scope} would be written twice",
+        label="the second one",
+        related=[
+            Related(span_of(catalog, origin), label)
+            for origin, label in (
+                (kept.origin, "the first one"),
+                *((via, "part of the first one") for via in kept.via if via.kind != "Driver"),
+                *((via, "part of the second one") for via in other.via if via.kind != "Driver"),
+            )
+        ],
+        help="names are joined with `-`, so that two pairs of names can give one; rename a document"
+        if thing["kind"] == "DeviceClass"
+        else "rename one of them, or take the namespace from one of the tenants",
+    )
+
+
+def _is_retired(artifact: Artifact) -> bool:
+    return artifact.file.startswith("retired/")

@@ -1,0 +1,161 @@
+"""REF005, REF007: names inside a document that lead nowhere, and requests that ask for nothing.
+
+References between documents are followed by the linker; here a document is its own world, beside
+what its tenant has borrowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dracfg.check.rule import Rule, suggestion
+from dracfg.diagnostics import Diagnostic, diagnose
+from dracfg.link.catalog import Catalog
+from dracfg.model import kinds
+from dracfg.model.base import Spec, at, at_key
+from dracfg.model.sharing import Consumable, NamedSize
+from dracfg.model.tenant import Profile, Request
+
+Steps = tuple[str | int, ...]
+
+
+def leads_nowhere(catalog: Catalog) -> Iterator[Diagnostic]:
+    """REF005."""
+    for tenant in catalog.tenants.values():
+        document = tenant.document
+        entitlements = entitlement_names(document)
+        for i, profile in enumerate(document.spec.profiles):
+            yield from _in_profile(document, ("spec", "profiles", i), profile, entitlements)
+        yield from _own_names(document)
+    for rollout in catalog.rollouts.values():
+        stages = [stage.name for stage in rollout.spec.stages]
+        yield from _unknown(rollout, ("spec", "stage"), rollout.spec.stage, "stage", stages)
+    for policy in catalog.policies.values():
+        if policy.document is not None and isinstance(policy.spec, Consumable):
+            yield from _named_sizes(policy.document, policy.spec)
+
+
+def entitlement_names(document: kinds.Tenant) -> tuple[str, ...]:
+    """What profiles may name: the tenant's entitlements, and `<lender>-<entitlement>`."""
+    spec = document.spec
+    own = (entitlement.name for entitlement in spec.entitlements)
+    borrowed = (f"{accepted.from_}-{accepted.entitlement}" for accepted in spec.accepted_offers)
+    return tuple(dict.fromkeys((*own, *borrowed)))
+
+
+def _in_profile(
+    document: kinds.Tenant, above: Steps, profile: Profile, entitlements: Iterable[str]
+) -> Iterator[Diagnostic]:
+    for j, request in enumerate(profile.requests):
+        at_request = (*above, "requests", j)
+        if request.entitlement is not None:
+            steps = (*at_request, "entitlement")
+            yield from _unknown(document, steps, request.entitlement, "entitlement", entitlements)
+        for k, alternative in enumerate(request.any_of or ()):
+            steps = (*at_request, "anyOf", k, "entitlement")
+            name = alternative.entitlement
+            yield from _unknown(document, steps, name, "entitlement", entitlements)
+    known = [request.name for request in profile.requests]
+    named = (
+        *((("align", j), align.requests) for j, align in enumerate(profile.align)),
+        *((("distinct", j), distinct.requests) for j, distinct in enumerate(profile.distinct)),
+        *((("config", j), config.requests) for j, config in enumerate(profile.config)),
+    )
+    for place, requests in named:
+        for k, name in enumerate(requests):
+            steps = (*above, *place, "requests", k)
+            what = f"request of profile {profile.name}"
+            yield from _unknown(document, steps, name, what, known)
+    namespaces = [namespace.name for namespace in document.spec.namespaces]
+    for j, name in enumerate(profile.namespaces or ()):
+        yield from _unknown(document, (*above, "namespaces", j), name, _NAMESPACE, namespaces)
+
+
+_NAMESPACE = "namespace of this tenant"
+
+
+def _own_names(document: kinds.Tenant) -> Iterator[Diagnostic]:
+    spec = document.spec
+    profiles = [profile.name for profile in spec.profiles]
+    namespaces = [namespace.name for namespace in spec.namespaces]
+    entitlements = [entitlement.name for entitlement in spec.entitlements]
+    for i, claim in enumerate(spec.shared_claims):
+        above = ("spec", "sharedClaims", i)
+        yield from _unknown(document, (*above, "profile"), claim.profile, "profile", profiles)
+        yield from _unknown(
+            document, (*above, "namespace"), claim.namespace, _NAMESPACE, namespaces
+        )
+    for i, access in enumerate(spec.admin_access):
+        steps = ("spec", "adminAccess", i, "namespace")
+        yield from _unknown(document, steps, access.namespace, _NAMESPACE, namespaces)
+    for i, offer in enumerate(spec.offers):
+        steps = ("spec", "offers", i, "entitlement")
+        yield from _unknown(document, steps, offer.entitlement, "own entitlement", entitlements)
+
+
+def _named_sizes(document: kinds.SharingPolicy, spec: Consumable) -> Iterator[Diagnostic]:
+    for i, size in enumerate(spec.sizes):
+        if not isinstance(size, NamedSize):
+            continue
+        for key in size.capacity:
+            if key not in spec.capacity:
+                steps = ("spec", "sizes", i, "capacity", key)
+                yield from _unknown(
+                    document, steps, key, "capacity of this policy", spec.capacity, is_key=True
+                )
+
+
+def _unknown(
+    document: Spec,
+    steps: Steps,
+    name: str,
+    what: str,
+    known: Iterable[str],
+    *,
+    is_key: bool = False,
+) -> Iterator[Diagnostic]:
+    names = tuple(known)
+    if name not in names:
+        help_, fix = suggestion(name, names)
+        span = at_key(document, *steps) if is_key else at(document, *steps)
+        yield diagnose(
+            "REF005",
+            span,
+            f"no {what} is named {name!r}",
+            found=name,
+            help=help_ or f"remove it: there is no {what}",
+            fix=fix,
+        )
+
+
+def asks_for_nothing(catalog: Catalog) -> Iterator[Diagnostic]:
+    """REF007: a request names one entitlement, or alternatives, and not both."""
+    for tenant in catalog.tenants.values():
+        for i, profile in enumerate(tenant.document.spec.profiles):
+            for j, request in enumerate(profile.requests):
+                yield from _request(
+                    tenant.document, ("spec", "profiles", i, "requests", j), request
+                )
+
+
+def _request(document: kinds.Tenant, place: Steps, request: Request) -> Iterator[Diagnostic]:
+    if request.any_of is None:
+        if request.entitlement is None:
+            yield diagnose(
+                "REF007",
+                at(document, *place, "name"),
+                f"request {request.name} names neither an entitlement nor alternatives",
+                help="write `entitlement: <name>`, or `anyOf:` with two or more of them",
+            )
+        return
+    for key in ("entitlement", "count", "size"):
+        if key in request.model_fields_set:
+            yield diagnose(
+                "REF007",
+                at_key(document, *place, key),
+                f"{key} beside anyOf has no effect",
+                help=f"write {key} in each alternative, or remove anyOf",
+            )
+
+
+RULES: tuple[Rule, ...] = (leads_nowhere, asks_for_nothing)

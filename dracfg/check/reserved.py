@@ -1,0 +1,94 @@
+"""Labels and annotations that tools act on, and where none of them may stand (OBJ012).
+
+Template metadata is copied to each claim; a claim with an engine's tracking mark looks like a
+stray object and gets pruned under its pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from dracfg.check.places import key_place, span_of
+from dracfg.diagnostics import Diagnostic, diagnose
+from dracfg.link.catalog import Catalog, Tenant
+from dracfg.lower.artifact import Artifact
+
+OWN_DOMAIN = "dracfg.dev"
+
+
+def reserved_namespace_labels(tenant: Tenant) -> Iterator[Diagnostic]:
+    """Labels of the tenant's namespaces that are not the tenant's to set."""
+    document = tenant.document
+    for i, namespace in enumerate(document.spec.namespaces):
+        for key in namespace.labels:
+            reason = _owner(key)
+            if reason is not None:
+                yield diagnose(
+                    "OBJ012",
+                    key_place(document, "spec", "namespaces", i, "labels", key),
+                    f"the label {key} of namespace {namespace.name} is not for tenants: {reason}",
+                    found=key,
+                    help="remove it",
+                )
+
+
+def reserved_object_keys(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
+    """Marks by which an engine tracks objects, on an emitted object or on claims made from it."""
+    thing = artifact.object
+    name = f"{thing['kind']} {thing['metadata']['name']}"
+    for key in _keys(thing["metadata"]):
+        tool = _tracking().get(key)
+        # Labels of a Namespace are the tenant's, and judged where they are written.
+        if tool is not None and thing["kind"] != "Namespace":
+            yield diagnose(
+                "OBJ012",
+                span_of(catalog, artifact.origin),
+                f"{name} would carry {key}, by which {tool} tracks its own objects",
+                found=key,
+                help="this is a fault of dracfg; please report it with this document",
+            )
+    spec = thing.get("spec")
+    if thing["kind"] != "ResourceClaimTemplate" or not isinstance(spec, dict):
+        return
+    for key in _keys(spec.get("metadata") or {}):
+        if key in _tracking() or key.startswith(tuple(_data()["engines"])):
+            yield diagnose(
+                "OBJ012",
+                span_of(catalog, artifact.origin),
+                f"{name} would copy {key} to its claims, and an engine would prune them",
+                found=key,
+                help="this is a fault of dracfg; please report it with this document",
+            )
+
+
+def _owner(key: str) -> str | None:
+    """Why a tenant may not label its namespaces so."""
+    domain = key.rpartition("/")[0]
+    if domain == OWN_DOMAIN or domain.endswith(f".{OWN_DOMAIN}"):
+        return "dracfg writes a namespace's rights under that domain"
+    if key in _tracking():
+        return f"{_tracking()[key]} tracks its own objects by it, and may prune the namespace"
+    reason: str | None = _data()["namespace"].get(key)
+    return reason
+
+
+def _keys(metadata: Mapping[str, Any]) -> Iterator[str]:
+    yield from metadata.get("labels") or {}
+    yield from metadata.get("annotations") or {}
+
+
+def _tracking() -> Mapping[str, str]:
+    tracking: Mapping[str, str] = _data()["tracking"]
+    return tracking
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    text = (resources.files("dracfg.check") / "data" / "reserved-keys.yaml").read_text("utf-8")
+    data: Mapping[str, Any] = yaml.safe_load(text)
+    return data

@@ -1,0 +1,56 @@
+"""Where policies meet tiers: the pools on which DRA hands out a tier under a policy.
+
+A rule that judges a policy by a tier's devices asks here once for each pair, however many pools
+have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dracfg.diagnostics import Span
+from dracfg.link.catalog import Catalog, Policy, Pool, Tier
+from dracfg.model.base import at
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """A policy in force for a tier on a pool. `place` is where the pool lists the policy."""
+
+    pool: Pool
+    tier: Tier
+    policy: Policy
+    place: Span
+
+
+def uses(catalog: Catalog) -> Iterator[Use]:
+    """Every policy in force, pool by pool; pools whose plugin hands the tier out have none."""
+    for pool in catalog.pools.values():
+        for i, devices in enumerate(pool.devices):
+            if pool.owner(devices.tier.driver) != "dra":
+                continue
+            for policy in devices.policies:
+                place = listing(pool, i, policy.name)
+                yield Use(pool, devices.tier, policy, place)
+
+
+def pairs(catalog: Catalog) -> Iterator[Use]:
+    """The first use of each (tier, policy)."""
+    seen: set[tuple[str, str]] = set()
+    for use in uses(catalog):
+        key = (use.tier.name, use.policy.name)
+        if key not in seen:
+            seen.add(key)
+            yield use
+
+
+def listing(pool: Pool, entry: int, policy: str) -> Span:
+    """Where a pool lists a policy for one of its devices; the tier's name where nothing is listed."""
+    spec = pool.document.spec
+    own = spec.devices[entry].sharing
+    if own is not None:
+        return at(pool.document, "spec", "devices", entry, "sharing", own.index(policy))
+    if "sharing" in spec.model_fields_set:
+        return at(pool.document, "spec", "sharing", spec.sharing.index(policy))
+    return at(pool.document, "spec", "devices", entry, "tier")

@@ -1,0 +1,167 @@
+"""Every case: a small repository in, exactly the findings that the case lists out.
+
+A case is a YAML file `<family>/<name>.yaml` beside this module:
+
+about     one line: what is wrong, or why nothing is
+base      a repository of `_base/` that the files are laid over
+patch     path → list of {replace, with}; each text must stand in the base exactly once
+files     path → text
+bytes     path → hexadecimal digits, for files that aren't text
+links     path → where a symbolic link leads
+repeat    path → {text, times}, for large files
+findings  list of {code, file, line, column, message}, all that are to be found; `message` is a part
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dracfg.diagnostics import Diagnostic, Span
+from dracfg.diagnostics.registry import rules
+from dracfg.pipeline import judge
+
+CASES = Path(__file__).parent
+FAMILIES = ("CAP", "MOD", "OWN", "REF", "SEL", "SHR", "SRC", "TEN")
+NOT_BY_FILES = {
+    "SRC001": "needs a file that can't be read, see test_unreadable_file",
+    "SRC016": "is about out/, not about the input",
+    "SRC017": "is about recorded cluster state, not about the input",
+}
+
+PATHS = sorted(path for path in CASES.glob("*/*.yaml") if path.parent.name != "_base")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A case as plain data."""
+    case: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return case
+
+
+def build(case: Mapping[str, Any], root: Path) -> None:
+    """Writes the files of a case below `root`."""
+    files: dict[str, str] = {}
+    if "base" in case:
+        files |= read(CASES / "_base" / f"{case['base']}.yaml")["files"]
+    for path, changes in case.get("patch", {}).items():
+        for change in changes:
+            files[path] = _replace(files[path], change["replace"], change["with"])
+    files |= case.get("files", {})
+    for path, repeated in case.get("repeat", {}).items():
+        files[path] = repeated["text"] * repeated["times"]
+    for path, text in files.items():
+        _place(root, path).write_bytes(text.encode("utf-8"))
+    for path, digits in case.get("bytes", {}).items():
+        _place(root, path).write_bytes(bytes.fromhex(digits))
+    for path, target in case.get("links", {}).items():
+        _place(root, path).symlink_to(target)
+
+
+def _replace(text: str, old: str, new: str) -> str:
+    if text.count(old) != 1:
+        raise ValueError(f"{old!r} stands {text.count(old)} times in the base, not once")
+    return text.replace(old, new)
+
+
+def _place(root: Path, path: str) -> Path:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file
+
+
+def findings(root: Path) -> tuple[Diagnostic, ...]:
+    """What is found in a repository; objects that would come out of it are judged elsewhere."""
+    return tuple(finding for finding in judge(root).findings if finding.code[:3] in FAMILIES)
+
+
+def expected(case: dict[str, Any]) -> Iterator[tuple[str, str, int, int]]:
+    for finding in case["findings"]:
+        yield finding["code"], finding["file"], finding["line"], finding["column"]
+
+
+def place(finding: Diagnostic) -> tuple[str, str, int, int]:
+    span = finding.span or Span("")
+    return finding.code, span.path, span.line, span.column
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_case(path: Path, tmp_path: Path) -> None:
+    case = read(path)
+    build(case, tmp_path)
+    found = findings(tmp_path)
+    assert sorted(map(place, found)) == sorted(expected(case))
+    for wanted in case["findings"]:
+        here = (wanted["code"], wanted["file"], wanted["line"], wanted["column"])
+        messages = [finding.message for finding in found if place(finding) == here]
+        assert any(wanted["message"] in message for message in messages), messages
+
+
+@pytest.mark.parametrize("base", sorted((CASES / "_base").glob("*.yaml")), ids=lambda p: p.stem)
+def test_base_has_no_finding(base: Path, tmp_path: Path) -> None:
+    build(read(base), tmp_path)
+    assert findings(tmp_path) == ()
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_finding_points_at_text_and_helps(path: Path, tmp_path: Path) -> None:
+    """Places lie inside of the file, and what a rule over the catalog finds comes with a help."""
+    case = read(path)
+    build(case, tmp_path)
+    for finding in findings(tmp_path):
+        spans = [finding.span, *(related.span for related in finding.related)]
+        for span in spans:
+            assert span is not None
+            file = tmp_path / span.path
+            if span.line > 1 and file.is_file() and path.parent.name != "src":
+                lines = file.read_text(encoding="utf-8").split("\n")
+                assert span.column <= len(lines[span.line - 1])
+                assert span.end_line > span.line or span.end_column > span.column
+        if finding.code[:3] in ("CAP", "OWN", "SHR", "TEN", "SEL"):
+            assert finding.help
+            assert finding.span is not None
+            assert finding.span.line == finding.span.end_line
+
+
+def test_every_code_is_raised_by_some_case() -> None:
+    raised = {finding["code"] for path in PATHS for finding in read(path)["findings"]}
+    known = {code for code in rules() if code.startswith(FAMILIES)}
+    assert known - raised == set(NOT_BY_FILES)
+
+
+def test_faults_of_several_files_are_found_in_one_run(tmp_path: Path) -> None:
+    """A file that isn't YAML, one with a typo, and a fault of meaning: no one hides another."""
+    case = read(CASES / "own" / "owner-of-nothing.yaml")
+    build(case, tmp_path)
+    (tmp_path / "tenants" / "broken.yaml").write_text("a: [\n", encoding="utf-8")
+    (tmp_path / "tenants" / "typo.yaml").write_text(
+        "apiVersion: dracfg.dev/v1alpha1\nkind: Tenent\n", encoding="utf-8"
+    )
+    found = {(finding.code, (finding.span or Span("")).path) for finding in findings(tmp_path)}
+    assert found == {
+        ("SRC005", "tenants/broken.yaml"),
+        ("MOD003", "tenants/typo.yaml"),
+        ("OWN002", "catalog/pools.yaml"),
+    }
+
+
+def test_unreadable_file(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root reads every file, whatever its mode")
+    file = tmp_path / "catalog" / "drivers.yaml"
+    file.parent.mkdir()
+    file.write_text("", encoding="utf-8")
+    file.chmod(0)
+    assert [place(finding) for finding in findings(tmp_path)] == [
+        ("SRC001", "catalog/drivers.yaml", 1, 1)
+    ]
+
+
+def test_pipe_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "catalog").mkdir()
+    os.mkfifo(tmp_path / "catalog" / "drivers.yaml")
+    assert "SRC001" in {finding.code for finding in findings(tmp_path)}

@@ -1,0 +1,224 @@
+"""Objects that stand twice, break a schema, carry reserved keys, or are too many."""
+
+from dataclasses import replace
+
+import pytest
+
+from dracfg.check.objects import check_units
+from dracfg.lower.artifact import Artifact, Origin, Unit
+
+ORIGIN = Origin("tenants/vision.yaml", "Tenant", "vision", ("spec", "profiles", 0))
+
+
+def thing(kind="ConfigMap", name="a", api_version="v1", **rest):
+    metadata = {"name": name, **rest.pop("metadata", {})}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **rest}
+
+
+def unit(*objects, path="east/tenants/vision", file="x.yaml", **rest):
+    return Unit(path, tuple(Artifact(o, file, ORIGIN) for o in objects), **rest)
+
+
+def test_a_sound_repository_has_no_findings(build):
+    repository = build()
+    assert check_units(repository.catalog, repository.units) == ()
+
+
+def test_two_tenants_with_one_namespace_write_its_objects_twice(build):
+    other = (
+        "apiVersion: dracfg.dev/v1alpha1\nkind: Tenant\nmetadata: {name: speech}\n"
+        "spec: {namespaces: [{name: vision-train, clusters: [east]}]}\n"
+    )
+    repository = build(more=other)
+    found = [f for f in check_units(repository.catalog, repository.units) if f.code == "OBJ002"]
+    by_kind = {finding.message.split()[0]: finding for finding in found}
+    double = by_kind["Namespace"]
+    assert {repository.text(double.span), repository.text(double.related[0].span)} == {
+        "vision-train"
+    }
+    assert double.span.path != double.related[0].span.path
+
+
+def test_two_tiers_can_give_one_class_name(build, only):
+    more = """\
+apiVersion: dracfg.dev/v1alpha1
+kind: HardwareTier
+metadata: {name: npu-slices}
+spec: {driver: npu.example.org, match: {attributes: {model: N2}}, device: {capacity: {memory: 8Gi}}}
+---
+apiVersion: dracfg.dev/v1alpha1
+kind: SharingPolicy
+metadata: {name: 8gi}
+spec: {mode: exclusive}
+---
+apiVersion: dracfg.dev/v1alpha1
+kind: NodePool
+metadata: {name: more}
+spec:
+  cluster: east
+  nodes: 1
+  nodeSelector: {pool: more}
+  devices: [{tier: npu-slices, perNode: 1}]
+  sharing: [8gi]
+  owner: {npu.example.org: dra}
+"""
+    repository = build(more=more)
+    found = only(check_units(repository.catalog, repository.units), "OBJ002")
+    assert "DeviceClass npu-slices-8gi of east" in found.message
+    places = {repository.text(r.span) for r in found.related} | {repository.text(found.span)}
+    assert {"npu", "npu-slices", "slices", "8gi"} == places
+
+
+def test_the_same_name_elsewhere_is_no_double(build):
+    catalog = build().catalog
+    units = [
+        unit(thing(metadata={"namespace": "a"})),
+        unit(thing(metadata={"namespace": "b"}), path="east/tenants/vision.2"),
+        unit(thing("Secret", metadata={"namespace": "a"}), path="east/tenants/vision.3"),
+        unit(thing(metadata={"namespace": "a"}), path="east/nodes/x", synced=False),
+        unit(thing(metadata={"namespace": "a"}), path="west/tenants/vision"),
+    ]
+    assert [f for f in check_units(catalog, units) if f.code == "OBJ002"] == []
+
+
+def test_versions_of_one_kind_are_one_object(build, only):
+    catalog = build().catalog
+    first = thing("DeviceClass", api_version="resource.k8s.io/v1", spec={})
+    second = {**first, "apiVersion": "resource.k8s.io/v1beta2"}
+    only(check_units(catalog, [unit(first, second)]), "OBJ002")
+
+
+def test_a_broken_schema_is_named_with_its_pointer_once(build, only):
+    catalog = build().catalog
+    broken = [
+        thing(metadata={"namespace": space}, data={"a": 1}) for space in ("one", "two", "three")
+    ]
+    found = only(check_units(catalog, [unit(*broken)]), "OBJ003")
+    assert "ConfigMap a" in found.message
+    assert "/data/a" in found.message
+    assert "fault of dracfg" in found.help
+
+
+def test_a_broken_retired_object_is_no_fault_of_dracfg(build, only):
+    catalog = build().catalog
+    found = only(
+        check_units(catalog, [unit(thing(data={"a": 1}), file="retired/claims.yaml")]), "OBJ003"
+    )
+    assert found.help == (
+        "it stands in east/tenants/vision/retired/claims.yaml; take that file from git"
+    )
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "codes"),
+    [
+        ("resource.k8s.io/v1alpha2", "DeviceClass", ["OBJ011"]),
+        ("resource.k8s.io/v1", "DeviceKlass", ["OBJ011"]),
+        ("resource.k8s.io/v1", "DeviceClass", []),
+        ("argoproj.io/v1alpha1", "Application", []),
+    ],
+)
+def test_a_kind_that_the_minor_lacks(build, api_version, kind, codes):
+    catalog = build().catalog
+    given = thing(kind, api_version=api_version, spec={})
+    assert [f.code for f in check_units(catalog, [unit(given)])] == codes
+
+
+def test_units_that_no_engine_applies_are_not_judged(build):
+    catalog = build().catalog
+    given = thing("Nonsense", "NOT A NAME", nothing=None)
+    assert check_units(catalog, [unit(given, synced=False)]) == ()
+
+
+@pytest.mark.parametrize(("count", "codes"), [(1000, []), (1001, ["OBJ010"])])
+def test_a_unit_with_too_many_objects(build, count, codes):
+    catalog = build().catalog
+    given = unit(*(thing(name=f"a{i}") for i in range(count)))
+    assert [f.code for f in check_units(catalog, [given])] == codes
+
+
+RESERVED = [
+    "app.kubernetes.io/instance",
+    "app.kubernetes.io/managed-by",
+    "argocd.argoproj.io/instance",
+    "kustomize.toolkit.fluxcd.io/name",
+    "dracfg.dev/tenant",
+    "policy.dracfg.dev/x",
+    "resource.kubernetes.io/admin-access",
+    "kubernetes.io/metadata.name",
+]
+
+
+@pytest.mark.parametrize("key", RESERVED)
+@pytest.mark.parametrize("managed_by", ["dracfg", "external"])
+def test_reserved_labels_of_namespaces(build, only, key, managed_by):
+    repository = build(
+        (
+            "{name: vision-train, clusters: [east]}",
+            f"{{name: vision-train, clusters: [east], managedBy: {managed_by}, labels: {{{key}: x}}}}",
+        )
+    )
+    found = only(check_units(repository.catalog, repository.units), "OBJ012")
+    assert repository.text(found.span) == key
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "pod-security.kubernetes.io/enforce",
+        "team.example.org/name",
+        "notdracfg.dev/x",
+        "kueue.x-k8s.io/managed",
+        "app.kubernetes.io/name",
+    ],
+)
+def test_other_labels_of_namespaces_are_free(build, key):
+    repository = build(
+        (
+            "{name: vision-train, clusters: [east]}",
+            f"{{name: vision-train, clusters: [east], labels: {{{key}: x}}}}",
+        )
+    )
+    assert check_units(repository.catalog, repository.units) == ()
+
+
+def template(**metadata):
+    return thing(
+        "ResourceClaimTemplate",
+        api_version="resource.k8s.io/v1",
+        spec={"metadata": metadata, "spec": {"devices": {}}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "codes"),
+    [
+        (template(labels={"app.kubernetes.io/instance": "x"}), ["OBJ012"]),
+        (template(annotations={"argocd.argoproj.io/sync-options": "x"}), ["OBJ012"]),
+        (template(annotations={"kustomize.toolkit.fluxcd.io/prune": "x"}), ["OBJ012"]),
+        (template(labels={"dracfg.dev/tenant": "x"}), []),
+        (thing(metadata={"annotations": {"argocd.argoproj.io/tracking-id": "x"}}), ["OBJ012"]),
+        (thing(metadata={"annotations": {"argocd.argoproj.io/sync-options": "Prune=false"}}), []),
+    ],
+)
+def test_marks_of_engines(build, given, codes):
+    assert [f.code for f in check_units(build().catalog, [unit(given)])] == codes
+
+
+def test_a_fault_points_at_the_profile(build, only):
+    repository = build()
+    broken = [
+        replace(
+            one,
+            artifacts=tuple(
+                replace(artifact, object={**artifact.object, "extra": 1})
+                if artifact.object["metadata"]["name"] == "train"
+                else artifact
+                for artifact in one.artifacts
+            ),
+        )
+        for one in repository.units
+        if one.synced
+    ]
+    found = only(check_units(repository.catalog, broken), "OBJ003")
+    assert repository.text(found.span) == "train"
