@@ -1,0 +1,12 @@
+"""Exit codes. Fixed: scripts and engines read them."""
+
+DONE = 0
+FINDINGS = 1
+"""Findings at or above `--fail-on`, a stale tree, or a side that does not compile."""
+CHANGES = 2
+"""Only with `--detailed-exitcode`: there are changes."""
+USAGE = 3
+"""Wrong use, or a configuration that can't be read."""
+FAULT = 4
+"""A fault of dracfg itself."""
+INTERRUPTED = 130

@@ -1,0 +1,114 @@
+"""The entry point: the group of commands, each imported only when it is called, and exit codes."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from dracfg.cli import exits
+
+COMMANDS = {
+    "init": "a working repository to start from",
+    "compile": "write out/ from catalog/ and tenants/",
+    "check": "judge catalog and tenants, write nothing",
+    "schema": "JSON Schemas of the input language",
+    "version": "the version of dracfg and the Kubernetes minors it knows",
+}
+_FIRST = ("init", "check", "compile")
+
+
+class _Commands(click.Group):
+    """Commands by name; a command's module is imported when its turn comes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"dracfg.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from dracfg import __version__
+
+        click.echo(f"dracfg {__version__}")
+        ctx.exit()
+
+
+@click.command(cls=_Commands, invoke_without_command=True)
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version,
+    help="Print the version.",
+)  # fmt: skip
+@click.option(
+    "--debug", is_flag=True, envvar="DRACFG_DEBUG", help="Show a trace of dracfg's own faults."
+)
+@click.pass_context
+def main(ctx: click.Context, debug: bool) -> None:
+    """Compile a catalog of devices and its tenants into Kubernetes DRA manifests.
+
+    Example: dracfg compile --check
+    """
+    ctx.obj = {"debug": debug}
+    if ctx.invoked_subcommand is None:
+        width = max(map(len, _FIRST))
+        click.echo("dracfg compiles catalog/ and tenants/ into out/. Begin with:\n")
+        for name in _FIRST:
+            click.echo(f"  dracfg {name:<{width}}  {COMMANDS[name]}")
+        click.echo("\nAll commands: dracfg --help")
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Runs dracfg and leaves the process with one of the documented exit codes."""
+    sys.exit(invoke(arguments))
+
+
+def invoke(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns its exit code; never raises, never shows a traceback."""
+    listed = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        result = main.main(listed, prog_name="dracfg", standalone_mode=False)
+    except click.UsageError as wrong:
+        wrong.show()
+        return exits.USAGE
+    except click.ClickException as wrong:
+        click.echo(f"error: {wrong.format_message()}", err=True)
+        return exits.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted; out/ is as it was or whole", err=True)
+        return exits.INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return exits.DONE
+    except Exception as fault:  # the last stop: a fault of ours has an exit code of its own
+        return _report_fault(fault, show="--debug" in listed)
+    return result if isinstance(result, int) else exits.DONE
+
+
+def _report_fault(fault: Exception, *, show: bool) -> int:
+    if show:
+        traceback.print_exception(fault)
+        return exits.FAULT
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="dracfg-", suffix=".trace", delete=False, encoding="utf-8"
+    ) as trace:
+        traceback.print_exception(fault, file=trace)
+    click.echo(
+        f"fault: dracfg failed with {type(fault).__name__}: {fault}\n"
+        f"  the trace is in {trace.name}; please report it with the input that led here",
+        err=True,
+    )
+    return exits.FAULT

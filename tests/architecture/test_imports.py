@@ -1,0 +1,105 @@
+"""A package imports only what stands to its left; nothing reads, writes or prints outside its room."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "dracfg"
+ORDER = (
+    "packaged",
+    "diagnostics",
+    "kube",
+    "cel",
+    "source",
+    "model",
+    "link",
+    "lower",
+    "allocate",
+    "check",
+    "emit",
+    "scope",
+    "pipeline",
+    "cli",
+)
+MODULES = sorted(PACKAGE.rglob("*.py"))
+LONGEST = 400
+
+
+def room(module: str) -> str:
+    return module.split(".")[1] if module.count(".") else ""
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def name_of(path: Path) -> str:
+    return ".".join(("dracfg", *path.relative_to(PACKAGE).with_suffix("").parts))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_point_left(path: Path) -> None:
+    here = room(name_of(path))
+    if here not in ORDER:
+        return
+    allowed = ORDER[: ORDER.index(here) + 1]
+    wrong = {
+        module
+        for module in imported(ast.parse(path.read_text()))
+        if module.startswith("dracfg.") and room(module) not in allowed
+    }
+    assert not wrong, f"{name_of(path)} imports from its right: {sorted(wrong)}"
+
+
+def calls(path: Path, *names: str) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            name = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else getattr(node.func, "id", "")
+            )
+            if name in names:
+                found.append(f"{path.relative_to(PACKAGE)}:{node.lineno} {name}")
+    return found
+
+
+def test_only_cli_prints() -> None:
+    found = [
+        c for path in MODULES if room(name_of(path)) != "cli" for c in calls(path, "print", "echo")
+    ]
+    assert not found
+
+
+def test_only_emit_and_cli_write_files() -> None:
+    found = [
+        call
+        for path in MODULES
+        if room(name_of(path)) not in ("emit", "cli")
+        for call in calls(
+            path, "write_text", "write_bytes", "mkdir", "unlink", "rename", "replace_file"
+        )
+    ]
+    assert not found
+
+
+def test_modules_stay_readable() -> None:
+    long = {name_of(p): n for p in MODULES if (n := p.read_text().count("\n")) > LONGEST}
+    assert not long
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [name_of(p) for p in MODULES if not ast.get_docstring(ast.parse(p.read_text()))]
+    assert not silent
+
+
+def test_no_room_is_left_out_of_the_order() -> None:
+    rooms = {room(name_of(path)) for path in MODULES} - {"", "__init__", "__main__"}
+    assert rooms <= set(ORDER)
