@@ -1,0 +1,48 @@
+# Everything a fresh machine with Python >= 3.11 and make needs.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+
+.PHONY: demo test lint types schemas golden clean
+
+demo: $(VENV)/.installed ## compile this repository's catalog and tenants, show the tree
+	@$(BIN)/dracfg compile
+	@echo
+	@find out -type d | LC_ALL=C sort | sed -e "s|[^/]*/|  |g"
+	@echo
+	@$(BIN)/dracfg check
+
+test: $(VENV)/.test ## run all tests
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/.lint ## style
+	@$(BIN)/ruff check dracfg tests .ci
+	@$(BIN)/ruff format --check dracfg tests .ci
+
+types: $(VENV)/.lint ## types
+	@$(BIN)/mypy
+
+schemas: $(VENV)/.installed ## write schemas/ anew
+	@$(BIN)/dracfg schema --out schemas
+
+golden: $(VENV)/.test ## write the golden trees anew; review them as output
+	@$(BIN)/python -m pytest tests/golden --update-golden
+
+clean:
+	rm -rf $(VENV) .cache
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dracfg needs Python 3.11 or newer; set PYTHON=")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.installed
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,lint]'
+	@touch $@
