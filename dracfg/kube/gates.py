@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from dracfg.packaged import read_data
 from dracfg.kube.features import feature_matrix
+from dracfg.packaged import read_data
 
 __all__ = ["GateUse", "derive", "runtime_config"]
 

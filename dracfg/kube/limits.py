@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from dracfg.packaged import read_data
 from dracfg.kube.features import feature_matrix
+from dracfg.packaged import read_data
 
 __all__ = ["Limits", "limits"]
 
