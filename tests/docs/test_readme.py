@@ -33,7 +33,11 @@ def test_console_blocks_run(page: Path, tmp_path: Path) -> None:
                 continue
             assert command[0] == "dracfg", line
             done = subprocess.run(
-                [sys.executable, "-m", *command], cwd=here, capture_output=True, text=True, check=False
+                [sys.executable, "-m", *command],
+                cwd=here,
+                capture_output=True,
+                text=True,
+                check=False,
             )
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
 
