@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from cel_expr_python import cel
 
 from dracfg.kube.objects import schema_faults
 from dracfg.kube.quantity import Quantity
@@ -19,7 +18,7 @@ from dracfg.lower.admission import CLAIMS, FILE, UNMANAGED, admission
 from dracfg.lower.rights import CLASSES, STATE, TENANT, rights
 from dracfg.lower.templates import Context, template_artifacts
 
-cel = pytest.importorskip("cel_expr_python", reason="cel-expr-python has no wheel here").cel
+cel = pytest.importorskip("cel_expr_python.cel", reason="cel-expr-python has no wheel here")
 ext_strings = pytest.importorskip("cel_expr_python.ext").ext_strings
 
 APPLIER = "system:serviceaccount:flux-system:kustomize-controller"
