@@ -19,7 +19,7 @@ from dracfg.lower.rights import CLASSES, STATE, TENANT, rights
 from dracfg.lower.templates import Context, template_artifacts
 
 cel = pytest.importorskip("cel_expr_python.cel", reason="cel-expr-python has no wheel here")
-ext_strings = pytest.importorskip("cel_expr_python.ext").ext_strings
+ext_strings = pytest.importorskip("cel_expr_python.ext.ext_strings")
 
 APPLIER = "system:serviceaccount:flux-system:kustomize-controller"
 CLAIM_CONTROLLER = "system:serviceaccount:kube-system:resource-claim-controller"
