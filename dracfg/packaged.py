@@ -6,14 +6,13 @@ from importlib import resources
 from typing import Any
 
 
-def read_data(package: str, name: str) -> dict[str, Any]:
-    """The mapping in `<package>/data/<name>.yaml`, with plain Python values.
+def read_data(package: str, path: str) -> Any:
+    """The document in a file of a package, with plain Python values.
 
-    Callers cache what they build from it; the document itself is not kept.
+    `read_data("dracfg.kube", "data/limits.yaml")`. Callers cache what they build from it; the
+    document itself is not kept.
     """
     import yaml
 
-    text = (resources.files(package) / "data" / f"{name}.yaml").read_text(encoding="utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    document: dict[str, Any] = yaml.load(text, Loader=loader)
-    return document
+    text = resources.files(package).joinpath(path).read_text(encoding="utf-8")
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

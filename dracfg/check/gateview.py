@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import resources
-
-import yaml
 
 from dracfg.check.places import distinct_spans, key_place, place
 from dracfg.diagnostics import Related, Span
@@ -20,6 +17,7 @@ from dracfg.kube.gates import GateUse
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Artifact, Origin, Unit, origin_of
 from dracfg.lower.gates import GatePlan
+from dracfg.packaged import read_data
 
 MOST_RELATED = 5
 
@@ -134,6 +132,5 @@ def _step(part: str) -> str | int:
 
 @cache
 def _drops() -> Mapping[str, str]:
-    text = (resources.files("dracfg.check") / "data" / "silent-drops.yaml").read_text("utf-8")
-    drops: Mapping[str, str] = yaml.safe_load(text)["drops"]
+    drops: Mapping[str, str] = read_data("dracfg.check", "data/silent-drops.yaml")["drops"]
     return drops

@@ -5,42 +5,33 @@ Knows the catalog's documents and no rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from dracfg.diagnostics import Span
-from dracfg.link.catalog import Catalog
+from dracfg.link.catalog import Catalog, Cluster, Driver, Policy, Pool, Tenant, Tier
 from dracfg.lower.artifact import Origin, origin_of
 from dracfg.model import kinds
 from dracfg.model.base import Spec
 from dracfg.model.tenant import Profile
 from dracfg.source import Map, Node, Scalar, Seq, follow
 
+_Linked = Cluster | Driver | Policy | Pool | Tenant | Tier
+
 
 def document_of(catalog: Catalog, kind: str, name: str) -> kinds.AnyDocument | None:
     """The linked document of that kind and name; None for one that is not part of the catalog."""
-    match kind:
-        case "Rollout":
-            return catalog.rollouts.get(name)
-        case "SharingPolicy":
-            policy = catalog.policies.get(name)
-            return None if policy is None else policy.document
-        case "Cluster":
-            cluster = catalog.clusters.get(name)
-            return None if cluster is None else cluster.document
-        case "Driver":
-            driver = catalog.drivers.get(name)
-            return None if driver is None else driver.document
-        case "HardwareTier":
-            tier = catalog.tiers.get(name)
-            return None if tier is None else tier.document
-        case "NodePool":
-            pool = catalog.pools.get(name)
-            return None if pool is None else pool.document
-        case "Tenant":
-            tenant = catalog.tenants.get(name)
-            return None if tenant is None else tenant.document
-        case _:
-            return None
+    if kind == "Rollout":
+        return catalog.rollouts.get(name)
+    groups: Mapping[str, Mapping[str, _Linked]] = {
+        "Cluster": catalog.clusters,
+        "Driver": catalog.drivers,
+        "HardwareTier": catalog.tiers,
+        "NodePool": catalog.pools,
+        "SharingPolicy": catalog.policies,
+        "Tenant": catalog.tenants,
+    }
+    linked = groups.get(kind, {}).get(name)
+    return None if linked is None else linked.document
 
 
 def span_of(catalog: Catalog, origin: Origin) -> Span:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
-import yaml
 from pydantic.alias_generators import to_snake
 
 from dracfg.check.rule import Rule, listed
@@ -20,13 +18,12 @@ from dracfg.link.catalog import Catalog
 from dracfg.model import kinds
 from dracfg.model.base import at
 from dracfg.model.reclaim import Reclaim
+from dracfg.packaged import read_data
 
 
 @cache
 def _table() -> Mapping[str, Mapping[str, Any]]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = (resources.files("dracfg.check") / "data" / "reclaim.yaml").read_text("utf-8")
-    table: Mapping[str, Mapping[str, Any]] = yaml.load(text, Loader=loader)
+    table: Mapping[str, Mapping[str, Any]] = read_data("dracfg.check", "data/reclaim.yaml")
     return table
 
 

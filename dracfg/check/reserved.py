@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
-
-import yaml
 
 from dracfg.check.places import key_place, span_of
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog, Tenant
 from dracfg.lower.artifact import Artifact
+from dracfg.packaged import read_data
 
 OWN_DOMAIN = "dracfg.dev"
 
@@ -89,6 +87,5 @@ def _tracking() -> Mapping[str, str]:
 
 @cache
 def _data() -> Mapping[str, Any]:
-    text = (resources.files("dracfg.check") / "data" / "reserved-keys.yaml").read_text("utf-8")
-    data: Mapping[str, Any] = yaml.safe_load(text)
+    data: Mapping[str, Any] = read_data("dracfg.check", "data/reserved-keys.yaml")
     return data

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
+
+from dracfg.packaged import read_data
 
 Level = Literal["intent", "inventory", "live"]
 
@@ -29,11 +30,7 @@ class Rule:
 @cache
 def rules() -> Mapping[str, Rule]:
     """Every rule by its code, in the order of the codes."""
-    import yaml
-
-    text = files("dracfg.diagnostics").joinpath("rules.yaml").read_text(encoding="utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    data = yaml.load(text, Loader=loader)
+    data = read_data("dracfg.diagnostics", "rules.yaml")
     born = {code: Rule(code=code, **facts) for code, facts in data.items()}
     return MappingProxyType(dict(sorted(born.items())))
 

@@ -39,7 +39,9 @@ def distributions() -> Mapping[str, Distribution]:
             gates=entry.get("gates", {}),
             runtime_config=entry.get("runtimeConfig"),
         )
-        for name, entry in read_data("dracfg.kube", "distributions")["distributions"].items()
+        for name, entry in read_data("dracfg.kube", "data/distributions.yaml")[
+            "distributions"
+        ].items()
     }
 
 

@@ -99,7 +99,7 @@ class FeatureMatrix:
 @cache
 def feature_matrix() -> FeatureMatrix:
     """The facts of data/feature-gates.yaml, read once."""
-    document = read_data("dracfg.kube", "feature-gates")
+    document = read_data("dracfg.kube", "data/feature-gates.yaml")
     minors = tuple(document["minors"])
     return FeatureMatrix(
         minors=minors,

@@ -111,7 +111,7 @@ def runtime_config(objects: Iterable[Mapping[str, Any]], minor: str) -> tuple[st
 @cache
 def _steps(minor: str) -> Mapping[str, _Step]:
     """Kind.group -> the tree of the gated paths of that kind in one minor."""
-    document = read_data("dracfg.kube", "gated-fields")
+    document = read_data("dracfg.kube", "data/gated-fields.yaml")
     roots: dict[str, _Step] = {}
     for use in document["uses"]:
         gate = use["gate"] if isinstance(use["gate"], str) else use["gate"].get(minor)

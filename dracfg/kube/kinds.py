@@ -30,7 +30,7 @@ def kinds() -> Mapping[tuple[str, str], Kind]:
     """All known kinds by (group, name), the core group being ""."""
     return {
         (group, name): Kind(group, name, entry["namespaced"], tuple(entry.get("immutable", ())))
-        for group, entries in read_data("dracfg.kube", "kinds")["kinds"].items()
+        for group, entries in read_data("dracfg.kube", "data/kinds.yaml")["kinds"].items()
         for name, entry in entries.items()
     }
 

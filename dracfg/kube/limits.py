@@ -78,7 +78,7 @@ def limits(minor: str) -> Limits:
     if minor not in minors:
         raise KeyError(minor)
     reached = minors[: minors.index(minor) + 1]
-    entries: dict[str, Any] = read_data("dracfg.kube", "limits")["limits"]
+    entries: dict[str, Any] = read_data("dracfg.kube", "data/limits.yaml")["limits"]
     values: dict[str, Any] = {}
     for name, entry in entries.items():
         held = [entry["since"][known] for known in reached if known in entry["since"]]

@@ -211,4 +211,5 @@ def plural(kind: str) -> str:
 
 @cache
 def _facts() -> dict[str, Any]:
-    return read_data("dracfg.lower", "roles")
+    document: dict[str, Any] = read_data("dracfg.lower", "data/roles.yaml")
+    return document

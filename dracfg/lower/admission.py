@@ -131,4 +131,5 @@ def _settings(cluster: Cluster) -> Iterator[Origin]:
 
 @cache
 def _expressions() -> dict[str, Any]:
-    return read_data("dracfg.lower", "admission")
+    document: dict[str, Any] = read_data("dracfg.lower", "data/admission.yaml")
+    return document

@@ -203,5 +203,5 @@ def _pointer(*steps: str | int) -> str:
 @cache
 def _conditions() -> Mapping[str, Mapping[str, list[str]]]:
     conditions: Mapping[str, Mapping[str, list[str]]]
-    conditions = read_data("dracfg.lower", "driver-conditions")["conditions"]
+    conditions = read_data("dracfg.lower", "data/driver-conditions.yaml")["conditions"]
     return conditions

@@ -53,7 +53,7 @@ def treatments() -> Mapping[tuple[str, str], Treatment]:
             entry.get("retained", False),
             entry.get("literal", False),
         )
-        for rank, entry in enumerate(read_data("dracfg.lower", "sync")["kinds"])
+        for rank, entry in enumerate(read_data("dracfg.lower", "data/sync.yaml")["kinds"])
     }
 
 

@@ -103,3 +103,11 @@ def test_every_module_says_what_it_is_for() -> None:
 def test_no_room_is_left_out_of_the_order() -> None:
     rooms = {room(name_of(path)) for path in MODULES} - {"", "__init__", "__main__"}
     assert rooms <= set(ORDER)
+
+
+def test_the_public_api_is_there() -> None:
+    import dracfg
+    from dracfg import pipeline
+
+    assert dracfg.load is pipeline.judge
+    assert dracfg.compile is pipeline.compile_repository
