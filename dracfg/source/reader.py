@@ -63,7 +63,7 @@ def read_file(root: Path, path: str) -> tuple[SourceFile | None, tuple[Diagnosti
     data = _read_bytes(root / path, path)
     if isinstance(data, Diagnostic):
         return None, (data,)
-    text = _decode(data, path)
+    text = decode(data, path)
     if isinstance(text, Diagnostic):
         return None, (text,)
     faults: list[Diagnostic] = []
@@ -112,7 +112,7 @@ def _walk(root: Path, top: str, faults: list[Diagnostic]) -> Iterator[str]:
         except FileNotFoundError:
             continue
         except OSError as fault:
-            faults.append(_unreadable(folder, fault))
+            faults.append(unreadable(folder, fault))
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}"
@@ -173,16 +173,18 @@ def _read_bytes(file: Path, path: str) -> bytes | Diagnostic:
             )
         return file.read_bytes()
     except OSError as fault:
-        return _unreadable(path, fault)
+        return unreadable(path, fault)
 
 
-def _unreadable(path: str, fault: OSError) -> Diagnostic:
+def unreadable(path: str, fault: OSError) -> Diagnostic:
+    """The finding for a file or folder that the operating system does not let us read."""
     reason = os.strerror(fault.errno) if fault.errno else str(fault)
     mend = "check its owner and mode" if fault.errno in (errno.EACCES, errno.EPERM) else None
     return diagnose("SRC001", Span(path), f"can't be read: {reason}", help=mend)
 
 
-def _decode(data: bytes, path: str) -> str | Diagnostic:
+def decode(data: bytes, path: str) -> str | Diagnostic:
+    """A file's bytes as text, or the finding that names the first byte that is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as fault:
