@@ -104,7 +104,7 @@ def _is_version(text: str) -> bool:
 
 def is_not_published(catalog: Catalog) -> Iterator[Diagnostic]:
     """SEL002, and SEL005 for what another release publishes: a guard on it is never true."""
-    labels = _labels(catalog)
+    labels = label_places(catalog)
     for matching in _matches(catalog):
         driver, match = matching.driver, matching.match
         attributes_known = driver.preset is not None or bool(driver.document.spec.attributes)
@@ -211,7 +211,7 @@ def _other(value: object, kind: str) -> str:
 
 def is_a_node_label(catalog: Catalog) -> Iterator[Diagnostic]:
     """SEL004: labels mark pools of nodes and their migration; no device carries them."""
-    labels = _labels(catalog)
+    labels = label_places(catalog)
     for matching in _matches(catalog):
         for name in matching.match.attributes:
             if name in labels:
@@ -228,7 +228,7 @@ def is_a_node_label(catalog: Catalog) -> Iterator[Diagnostic]:
                     yield _label(place, by, labels[by])
 
 
-def _labels(catalog: Catalog) -> dict[str, Span]:
+def label_places(catalog: Catalog) -> dict[str, Span]:
     """Every label that pools are selected by, with the first place that names it."""
     labels: dict[str, Span] = {}
     for pool in catalog.pools.values():

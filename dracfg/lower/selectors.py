@@ -82,9 +82,12 @@ def expression(driver: Driver, match: Match, sharing_test: str | None = None) ->
     return " &&\n".join(terms)
 
 
-def attribute_expression(driver: Driver, key: str, wanted: AttributeMatch) -> str:
-    """One condition on its own, for tests and explanations."""
-    return " &&\n".join(_attribute_terms(driver, driver.spelling(key), wanted))
+def guarded(root: str, domain: str, name: str) -> tuple[str, str]:
+    """(guard, value) of an entry of `device.attributes` or `device.capacity`."""
+    holder = f'device.{root}["{domain}"]'
+    if _IDENTIFIER.fullmatch(name) and name not in _RESERVED:
+        return f"has({holder}.{name})", f"{holder}.{name}"
+    return f'"{name}" in {holder}', f'{holder}["{name}"]'
 
 
 def normalised_version(text: str | int) -> str:
@@ -114,10 +117,7 @@ def _by_spelling(driver: Driver, conditions: Mapping[str, object]) -> dict[str, 
 def _reference(driver: Driver, root: str, key: str) -> tuple[str, str]:
     """(guard, value) of `device.attributes` or `device.capacity` for a key as published."""
     domain, _, name = key.rpartition("/")
-    holder = f'device.{root}["{domain or driver.name}"]'
-    if _IDENTIFIER.fullmatch(name) and name not in _RESERVED:
-        return f"has({holder}.{name})", f"{holder}.{name}"
-    return f'"{name}" in {holder}', f'{holder}["{name}"]'
+    return guarded(root, domain or driver.name, name)
 
 
 def _attribute_terms(driver: Driver, key: str, wanted: object) -> list[str]:
