@@ -57,10 +57,16 @@ class CheckedProgram:
         return find_reads(self.tree)
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """The variables that it uses, with those of its own comprehensions."""
+        return frozenset(node.name for node in walk(self.tree) if isinstance(node, Identifier))
+
+    @cached_property
     def variables(self) -> frozenset[str]:
         """The names under `variables.` that it uses."""
-        names = (node.name for node in walk(self.tree) if isinstance(node, Identifier))
-        return frozenset(name.partition(".")[2] for name in names if name.startswith("variables."))
+        return frozenset(
+            name.partition(".")[2] for name in self.names if name.startswith("variables.")
+        )
 
     @cached_property
     def cost(self) -> Cost:
@@ -74,6 +80,7 @@ class CheckedProgram:
             if name in self.messages and isinstance(value, Mapping)
             else encode(value)
             for name, value in inputs.items()
+            if name in self.names
         }
         return self._evaluate(data)
 

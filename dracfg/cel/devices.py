@@ -120,7 +120,14 @@ def _attribute(name: str, value: Mapping[str, Any]) -> AttributeValue:
 
 
 def _key(value: Any) -> Hashable:
-    """A hashable stand-in; the type is part of it, as `True == 1` in Python but not in CEL."""
+    """A hashable stand-in; the type is part of it, as `True == 1` in Python but not in CEL.
+
+    Made of plain values, as it is hashed for every selector.
+    """
     if isinstance(value, list):
         return tuple(map(_key, value))
+    if isinstance(value, Quantity):
+        return (Quantity, value.nano)
+    if isinstance(value, Semver):
+        return (Semver, value.major, value.minor, value.patch, value.prerelease)
     return (type(value), value)

@@ -95,13 +95,14 @@ def shares_on(cluster: Cluster, tier: Tier) -> tuple[bool, bool]:
     for pool, devices in cluster.offers():
         if devices.tier is not tier or pool.owner(tier.driver) != "dra":
             continue
-        if _publishes_shareable(tier.driver, devices.policies):
+        if publishes_shareable(tier.driver, devices.policies):
             shareable = True
             whole = whole or any(policy.is_whole for policy in devices.policies)
     return shareable, whole
 
 
-def _publishes_shareable(driver: Driver, policies: tuple[Policy, ...]) -> bool:
+def publishes_shareable(driver: Driver, policies: tuple[Policy, ...]) -> bool:
+    """Whether devices are published as shareable on a pool that lists these policies for them."""
     if driver.shareable == "always":
         return True
     listed = any(policy.is_consumable for policy in policies)

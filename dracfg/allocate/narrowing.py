@@ -1,0 +1,107 @@
+"""The devices that remain for one request, step by step: class, capacity, taints. Knows no constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dracfg.allocate.devices import Device
+from dracfg.allocate.inventory import Inventory
+from dracfg.allocate.restrictions import UNRESTRICTED, Restrictions
+from dracfg.allocate.search import Amounts
+from dracfg.allocate.selection import Selection
+from dracfg.cel import Undecided
+from dracfg.kube.requestpolicy import consumed
+from dracfg.link.claims import Ask, ClaimRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a claim is put to: a cluster's devices, how to select them, and what is kept back.
+
+    `alike` gives the number of nodes that a modelled one stands for. `fractional` says whether
+    DRAFractionalCapacityRange is on.
+    """
+
+    cluster: str
+    minor: str
+    inventory: Inventory
+    selection: Selection
+    restrictions: Restrictions = UNRESTRICTED
+    alike: Mapping[str, int] | None = None
+    fractional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """The devices of one ask after each step.
+
+    `undecided` says by the device's number why the class is not decided, `takes` what of each
+    device that remains would be consumed (see `search.Choice`).
+    """
+
+    selected: tuple[tuple[Device, ...], ...]
+    undecided: Mapping[int, str]
+    roomy: tuple[Device, ...]
+    untainted: tuple[Device, ...]
+    takes: Mapping[int, Amounts | None]
+
+
+def narrow(ask: Ask, request: ClaimRequest, ground: Ground, devices: Sequence[Device]) -> Narrowed:
+    """What remains of a node's devices for one ask, selector by selector and step by step."""
+    own = ask.plan.tier.driver.name
+    judged = [
+        (number, device, ground.selection.select(ask.plan, device))
+        for number, device in enumerate(devices)
+        if device.driver == own
+    ]
+    undecided = {
+        number: selected.outcome.reason
+        for number, _, selected in judged
+        if isinstance(selected.outcome, Undecided)
+    }
+    taken = [(n, d) for n, d, s in judged if s.outcome is True or n in undecided]
+    stages = [
+        tuple(d for n, d, s in judged if s.passed >= level or n in undecided)
+        for level in range(1, ground.selection.depth(ask.plan))
+    ]
+    roomy = {
+        number: amounts
+        for number, device in taken
+        if (amounts := _consumption(ask, device, ground.fractional)) is not False
+    }
+    untainted = {
+        number: amounts
+        for number, amounts in roomy.items()
+        if not ground.restrictions.taints_against(devices[number], request.tolerations)
+    }
+    return Narrowed(
+        (*stages, tuple(device for _, device in taken)),
+        undecided,
+        tuple(devices[number] for number in roomy),
+        tuple(devices[number] for number in untainted),
+        untainted,
+    )
+
+
+def _consumption(ask: Ask, device: Device, fractional: bool) -> Amounts | Literal[False] | None:
+    """What the ask takes of a shareable device, None of another; False where it has no room.
+
+    Keys are compared letter by letter: `memory` and `<driver>/memory` are two capacities here.
+    """
+    wanted = ask.plan.capacity
+    if any(key not in device.capacity for key in wanted):
+        return False
+    if not device.allow_multiple_allocations:
+        enough = all(device.capacity[key].value >= amount for key, amount in wanted.items())
+        return None if enough else False
+    takes: dict[str, int] = {}
+    for key, fact in device.capacity.items():
+        amount = consumed(
+            wanted.get(key), fact.request_policy, fact.value, fractional_range=fractional
+        )
+        if amount is None:
+            return False
+        takes[key] = amount.nano
+    return takes
