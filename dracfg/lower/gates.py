@@ -22,6 +22,7 @@ from dracfg.packaged import read_data
 
 CONSUMABLE = "DRAConsumableCapacity"
 PARTITIONABLE = "DRAPartitionableDevices"
+DEVICE_STATUS = "DRAResourceClaimDeviceStatus"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,30 +80,29 @@ def cluster_gates(cluster: Cluster, objects: Iterable[K8sObject]) -> GatePlan:
     needed = closure({use.gate for use in uses}, minor)
     on = closure({*needed, *(name for name, value in stated.items() if value)}, minor)
     wanted = stated | dict.fromkeys(on, True)
+    watched = (version for gate in on for version in watched_versions(gate, minor))
     return GatePlan(
         minor=minor,
         uses=uses,
         needed=needed,
         wanted=dict(sorted(wanted.items())),
         by_component=to_write(wanted, minor),
-        runtime_config=tuple(sorted({*runtime_config(things, minor), *_watched(on, minor)})),
+        runtime_config=tuple(sorted({*runtime_config(things, minor), *watched})),
         unknown=tuple(sorted(unknown)),
     )
 
 
-def _watched(on: Iterable[str], minor: str) -> Iterator[str]:
-    """The API versions that components watch as soon as these gates are on, objects or none."""
-    matrix = feature_matrix()
-    for name in on:
-        gate = matrix.gates[name]
-        if gate.at(minor).stage != "absent":
-            yield from gate.runtime_config(minor)
-        if name == taint_rule_gate(minor):
-            yield from matrix.gates["DRADeviceTaintRules"].runtime_config(minor)
+def watched_versions(gate: str, minor: str) -> Iterator[str]:
+    """The API versions that components watch as soon as a gate is on, objects or none."""
+    gates = feature_matrix().gates
+    if gates[gate].at(minor).stage != "absent":
+        yield from gates[gate].runtime_config(minor)
+    if gate == taint_rule_gate(minor):
+        yield from gates["DRADeviceTaintRules"].runtime_config(minor)
 
 
 def _driver_uses(cluster: Cluster) -> Iterator[GateUse]:
-    """What the drivers that hand out devices here publish into ResourceSlices."""
+    """What the drivers that hand out devices here write into ResourceSlices and claims."""
     drivers: dict[str, Driver] = {}
     for pool in cluster.pools:
         for i, devices in enumerate(pool.devices):
@@ -112,6 +112,7 @@ def _driver_uses(cluster: Cluster) -> Iterator[GateUse]:
                 yield from _pool_uses(pool, devices, _pointer("spec", "devices", i))
     for name in sorted(drivers):
         yield from _conditional_uses(drivers[name])
+        yield from _status_uses(drivers[name])
 
 
 def _pool_uses(pool: Pool, devices: PoolDevices, pointer: str) -> Iterator[GateUse]:
@@ -165,6 +166,15 @@ def _conditional_uses(driver: Driver) -> Iterator[GateUse]:
                 yield GateUse(gate, reason, f"Driver/{driver.name}", pointer)
 
 
+def _status_uses(driver: Driver) -> Iterator[GateUse]:
+    """The gate of `status.devices`, for drivers that are known to write it however they are set."""
+    fact = driver.preset.facts.get("writesStatusDevices") if driver.preset is not None else None
+    if fact is not None and fact.answer == "yes" and fact.note is None:
+        what = f"{driver.name} writes the status of its devices into claims"
+        reason = f"{what}, which needs {DEVICE_STATUS}; while it is off, the API server clears that"
+        yield GateUse(DEVICE_STATUS, reason, f"Driver/{driver.name}", _pointer("spec"))
+
+
 def _met(driver: Driver, condition: Mapping[str, list[str]]) -> tuple[str, str] | None:
     """(what meets the condition, where it stands in the Driver), or None."""
     for gate in condition.get("driverGates", ()):
@@ -193,7 +203,7 @@ def _chart_value(driver: Driver, path: str) -> Any:
 
 
 def _reason(what: str, gate: str) -> str:
-    return f"{what}, which needs {gate}; while it is off, the API server drops that from slices"
+    return f"{what}, which needs {gate}; while it is off, the API server drops what is written"
 
 
 def _pointer(*steps: str | int) -> str:

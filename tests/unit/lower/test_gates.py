@@ -171,7 +171,10 @@ LISTS = "DRAListTypeAttributes"
                 "driver": "dra.net",
                 "settings": f"{{preset: dra.net, featureGates: {{{LISTS}: true}}}}",
             },
-            {(LISTS, "Driver/dra.net", f"/spec/featureGates/{LISTS}")},
+            {
+                (LISTS, "Driver/dra.net", f"/spec/featureGates/{LISTS}"),
+                ("DRAResourceClaimDeviceStatus", "Driver/dra.net", "/spec"),
+            },
         ),
         (
             {
