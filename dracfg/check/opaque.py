@@ -53,7 +53,7 @@ class _Config:
 
 
 def check_opaque(catalog: Catalog) -> tuple[Diagnostic, ...]:
-    """Findings on the parameters of policies and profiles: OBJ013, 014, 017-019 and VER010."""
+    """Findings on the parameters of policies and profiles: OBJ013, 014, 017-019, 022 and VER010."""
     found: dict[Diagnostic, None] = {}
     for driver in catalog.drivers.values():
         found.update(dict.fromkeys(_own_schemas(driver)))
@@ -92,6 +92,7 @@ def _judge(config: _Config) -> Iterator[Diagnostic]:
     if fact is not None:
         yield from _read_here(config, fact)
         yield from _driver_gates(config, fact)
+        yield from _looked_up(config, fact)
     schema: Mapping[str, Any] | None = fact.schema if fact is not None else None
     if own is not None and own.parameters is not None:
         schema = plain_map(own.parameters)
@@ -143,6 +144,8 @@ def _unknown(config: _Config) -> Diagnostic:
         )
     names = [kind for _, kind in kinds if kind is not None]
     help_, fix = suggestion(written.kind or "", names)
+    if written.kind is not None and any(kind is None for _, kind in kinds):
+        help_ = "its parameters carry no kind: leave it out"
     if not kinds:
         help_ = "it reads none; where your release does, describe it in the Driver's spec.configs"
     return diagnose("OBJ014", span, message, found=written.kind, help=help_, fix=fix)
@@ -204,6 +207,21 @@ def _gate_steps(fact: ConfigFact, gate: str, parameters: Mapping[str, Any]) -> t
         if need.at is not None and gate in alone.gates_for(parameters):
             return tuple(need.at.split("."))
     return ("kind",)
+
+
+def _looked_up(config: _Config, fact: ConfigFact) -> Iterator[Diagnostic]:
+    """OBJ022: a class serves claims of many namespaces, and not each holds the object."""
+    for name, namespace in fact.lookups.items():
+        found = config.parameters.get(name)
+        if config.stands_in == "class" and found and not config.parameters.get(namespace):
+            yield diagnose(
+                "OBJ022",
+                config.at(name),
+                f"each claim looks up {name} {found} in its own namespace, and a policy serves "
+                "claims of many",
+                found=str(found),
+                help=f"add {namespace}, or make sure that every such namespace holds it",
+            )
 
 
 def _own_schemas(driver: Driver) -> Iterator[Diagnostic]:

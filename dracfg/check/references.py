@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from dracfg.check.rule import Rule, suggestion
 from dracfg.diagnostics import Diagnostic, diagnose
-from dracfg.link.catalog import Catalog
+from dracfg.link.catalog import Catalog, Driver
 from dracfg.model import kinds
 from dracfg.model.base import Spec, at, at_key
 from dracfg.model.sharing import Consumable, NamedSize
@@ -33,6 +33,8 @@ def leads_nowhere(catalog: Catalog) -> Iterator[Diagnostic]:
     for policy in catalog.policies.values():
         if policy.document is not None and isinstance(policy.spec, Consumable):
             yield from _named_sizes(policy.document, policy.spec)
+    for driver in catalog.drivers.values():
+        yield from _capacities(driver)
 
 
 def entitlement_names(document: kinds.Tenant) -> tuple[str, ...]:
@@ -102,6 +104,18 @@ def _named_sizes(document: kinds.SharingPolicy, spec: Consumable) -> Iterator[Di
                 steps = ("spec", "sizes", i, "capacity", key)
                 yield from _unknown(
                     document, steps, key, "capacity of this policy", spec.capacity, is_key=True
+                )
+
+
+def _capacities(driver: Driver) -> Iterator[Diagnostic]:
+    spec, preset = driver.document.spec, driver.preset
+    for field, keys in (("units", spec.units), ("enforces", spec.enforces)):
+        for key in keys:
+            fact = preset.capacity_fact(key, spec.version) if preset is not None else None
+            if fact is None and driver.spelling(key) not in driver.capacities:
+                steps, what = ("spec", field, key), "capacity of this driver"
+                yield from _unknown(
+                    driver.document, steps, key, what, driver.capacities, is_key=True
                 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dracfg.check.references import entitlement_names
 from dracfg.check.rule import Rule, listed
+from dracfg.check.uses import entitled
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose, did_you_mean
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Policy, Tenant
@@ -118,16 +119,8 @@ def _named_sizes(
 
 def policies_of(catalog: Catalog, tenant: Tenant) -> dict[str, Policy]:
     """The policy behind each name that a profile of the tenant may use; unknown ones are left out."""
-    known: dict[str, Policy] = {}
-    for accepted in tenant.document.spec.accepted_offers:
-        lender = catalog.tenants.get(accepted.from_)
-        for entitlement in lender.document.spec.entitlements if lender is not None else ():
-            if entitlement.name == accepted.entitlement:
-                name = f"{accepted.from_}-{accepted.entitlement}"
-                known[name] = catalog.policies[entitlement.sharing]
-    for entitlement in tenant.document.spec.entitlements:
-        known[entitlement.name] = catalog.policies[entitlement.sharing]
-    return {name: known[name] for name in entitlement_names(tenant.document) if name in known}
+    known = entitled(catalog, tenant)
+    return {name: known[name][1] for name in entitlement_names(tenant.document) if name in known}
 
 
 def _amounts(

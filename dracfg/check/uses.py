@@ -6,11 +6,11 @@ have it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dracfg.diagnostics import Span
-from dracfg.link.catalog import Catalog, Policy, Pool, Tier
+from dracfg.link.catalog import Catalog, Policy, Pool, Tenant, Tier
 from dracfg.model.base import at
 
 
@@ -43,6 +43,27 @@ def pairs(catalog: Catalog) -> Iterator[Use]:
         if key not in seen:
             seen.add(key)
             yield use
+
+
+def entitled(catalog: Catalog, tenant: Tenant) -> Mapping[str, tuple[Tier, Policy]]:
+    """What stands behind each name that a profile of the tenant may use, own names winning.
+
+    Names are the tenant's entitlements and `<lender>-<entitlement>`; one that leads nowhere is
+    left out.
+    """
+    known: dict[str, tuple[Tier, Policy]] = {}
+    for accepted in tenant.document.spec.accepted_offers:
+        lender = catalog.tenants.get(accepted.from_)
+        for entitlement in lender.document.spec.entitlements if lender is not None else ():
+            if entitlement.name == accepted.entitlement:
+                known[f"{accepted.from_}-{accepted.entitlement}"] = (
+                    catalog.tiers[entitlement.tier],
+                    catalog.policies[entitlement.sharing],
+                )
+    for entitlement in tenant.document.spec.entitlements:
+        tier, policy = catalog.tiers[entitlement.tier], catalog.policies[entitlement.sharing]
+        known[entitlement.name] = (tier, policy)
+    return known
 
 
 def listing(pool: Pool, entry: int, policy: str) -> Span:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from dracfg.check.drivergates import is_driver_gate
 from dracfg.check.gateview import MOST_RELATED, GateView, first_minor_on, state_of
 from dracfg.check.places import distinct_spans, place, span_of
 from dracfg.check.rule import suggestion
@@ -119,6 +120,8 @@ def _alpha_allowed(view: GateView) -> Iterator[Diagnostic]:
             word = {"ga": "stable"}.get(state.stage, state.stage)
             message = f"{gate} is {word} in Kubernetes {view.minor}, so nothing alpha is allowed"
         elif not view.plan.wanted.get(gate, False):
+            if view.catalog.poisoned:
+                continue  # what uses it may be among what could not be understood
             message = f"nothing on {view.cluster.name} uses {gate}"
         else:
             continue
@@ -131,7 +134,7 @@ def _named(view: GateView) -> Iterator[Diagnostic]:
     here = [name for name, gate in matrix.gates.items() if gate.at(view.minor).stage != "absent"]
     for field, names in (("featureGates", view.said), ("allowAlpha", view.allowed)):
         for name in names:
-            if name in here:
+            if name in here or is_driver_gate(name):
                 continue
             known = matrix.gates.get(name)
             help_, fix = suggestion(name, here)

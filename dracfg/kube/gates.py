@@ -34,19 +34,22 @@ class GateUse:
 
     `object_ref` is "Kind/name" or "Kind/namespace/name", `pointer` a JSON pointer (RFC 6901) into
     the object, "" for the object itself. `reason` says what it is and what becomes of it while
-    the gate is off.
+    the gate is off. `when_off` is the word for the latter, a key of `OUTCOMES`; "" where the use
+    stands in no object.
     """
 
     gate: str
     reason: str
     object_ref: str
     pointer: str
+    when_off: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
     gate: str
     reason: str
+    when_off: str
     key: re.Pattern[str] | None
     cel: re.Pattern[str] | None
 
@@ -79,7 +82,7 @@ def derive(objects: Iterable[Mapping[str, Any]], minor: str) -> tuple[GateUse, .
     """
     steps = _steps(minor)
     return tuple(
-        GateUse(rule.gate, rule.reason, _reference(obj), pointer)
+        GateUse(rule.gate, rule.reason, _reference(obj), pointer, rule.when_off)
         for obj in objects
         if (step := steps.get(_group_kind(obj))) is not None
         for rule, pointer in _walk(step, obj, "", "")
@@ -120,6 +123,7 @@ def _steps(minor: str) -> Mapping[str, _Step]:
         rule = _Rule(
             gate=gate,
             reason=f"{use['what']} needs {gate}; while it is off, {OUTCOMES[use['whenOff']]}",
+            when_off=use["whenOff"],
             key=re.compile(use["key"]) if "key" in use else None,
             cel=re.compile(use["cel"]) if "cel" in use else None,
         )

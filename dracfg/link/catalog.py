@@ -105,6 +105,18 @@ class Driver:
                 return str(fact.enforces)
         return "unknown"
 
+    def unit(self, capacity: str) -> str | None:
+        """bytes, bit/s, percent, count, cores or millicores; None where nothing says it."""
+        key = self.spelling(capacity)
+        for said, unit in self.document.spec.units.items():
+            if self.spelling(said) == key:
+                return str(unit)
+        if self.preset is not None:
+            fact = self.preset.capacity_fact(key, self.document.spec.version)
+            if fact is not None:
+                return fact.unit
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Tier:

@@ -37,13 +37,16 @@ def link_tenants(
         for name in documents
         if ("Tenant", name) not in references.poisoned
     }
+    lenders = {
+        name: grants for name, grants in own.items() if documents[name].spec.state != "removed"
+    }
     return {
         name: Tenant(
             name,
             documents[name],
             held,
             tuple(_lent(documents[name], grant) for grant in grants)
-            + tuple(_borrowed(documents[name], held, own)),
+            + tuple(_borrowed(documents[name], held, lenders)),
         )
         for name, (held, grants) in known.items()
     }
@@ -159,7 +162,10 @@ def _lent(document: kinds.Tenant, grant: Grant) -> Grant:
 def _borrowed(
     document: kinds.Tenant, places: tuple[Place, ...], own: Mapping[str, tuple[Grant, ...] | None]
 ) -> list[Grant]:
-    """Grants from accepted offers, on the clusters that giver and taker have in common."""
+    """Grants from accepted offers, on the clusters that giver and taker have in common.
+
+    A giver that is removed has nothing left to lend.
+    """
     here = {place.cluster for place in places}
     found: dict[tuple[str, str], Grant] = {}
     for accepted in document.spec.accepted_offers:

@@ -125,8 +125,23 @@ class GateNeed:
 
 
 @dataclass(frozen=True, slots=True)
+class PrecedenceFact:
+    """What a driver makes of several configs for one request, those of the class coming first.
+
+    ``last`` and ``first`` read that one alone, ``merged`` lets the later one override field by
+    field, ``one`` refuses the request.
+    """
+
+    takes: str
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ConfigFact:
-    """One kind of opaque parameters; ``schema`` is a draft-07 JSON Schema of an object."""
+    """One kind of opaque parameters; ``schema`` is a draft-07 JSON Schema of an object.
+
+    ``lookups`` maps a field that names an object to the one that names its namespace.
+    """
 
     schema: Mapping[str, Any]
     api_version: str | None = None
@@ -135,6 +150,7 @@ class ConfigFact:
     device_types: tuple[str, ...] = ()
     allowed_in: tuple[str, ...] = ()
     needs_gates: tuple[GateNeed, ...] = ()
+    lookups: Mapping[str, str] = field(default_factory=dict)
     note: str | None = None
 
     def gates_for(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ from dracfg.link.presetdata import (
     KubernetesFact,
     MetadataFact,
     ModeFact,
+    PrecedenceFact,
     SourceFact,
     WebhookFact,
     build,
@@ -75,6 +76,7 @@ class Preset:
     shareable: ModeFact = field(default_factory=ModeFact)
     counters: ModeFact = field(default_factory=ModeFact)
     configs: tuple[ConfigFact, ...] = ()
+    config_precedence: PrecedenceFact | None = None
     driver_gates: Mapping[str, GateFact] = field(default_factory=dict)
     kubernetes: KubernetesFact = field(default_factory=KubernetesFact)
     device_plugin: DevicePluginFact = field(default_factory=DevicePluginFact)

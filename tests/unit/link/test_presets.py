@@ -105,6 +105,65 @@ def test_an_answer_names_its_source(driver: str) -> None:
         assert fact.answer == "unknown" or fact.source, name
 
 
+FACTS = {
+    "restoresSharesAfterRestart",
+    "survivesReboot",
+    "refusesDoublePrepare",
+    "resetsAtUnprepare",
+    "writesStatusDevices",
+    "resizesShareInPlace",
+}
+IDENTITY = re.compile(
+    r"uuid|serial|.*index|minor|mac|sid|(?!.*(root|vendor|device|link)).*pci.*(addr|bus).*|parent.*",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_every_fact_is_answered(driver: str) -> None:
+    preset = load_preset(driver)
+    assert set(preset.facts) == (set() if preset.plugin_only else FACTS)
+    assert {fact.answer for fact in preset.facts.values()} <= {"yes", "no", "unknown"}
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_what_tells_one_device_from_another_is_marked(driver: str) -> None:
+    for fact in load_preset(driver).attributes.values():
+        name = fact.name.rpartition("/")[2]
+        assert fact.identity or not IDENTITY.fullmatch(name), fact.name
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_what_devices_have_in_common_is_not_marked(driver: str) -> None:
+    common = {"productName", "model", "driverVersion", "type", "vendor", "numaNode", "pcieRoot"}
+    for fact in load_preset(driver).attributes.values():
+        assert not (fact.identity and fact.name.rpartition("/")[2] in common), fact.name
+
+
+@pytest.mark.parametrize(
+    ("driver", "takes"),
+    [
+        ("gpu.nvidia.com", "last"),
+        ("gpu.example.com", "last"),
+        ("dra.net", "first"),
+        ("dra.cpu", "one"),
+        ("sriovnetwork.k8snetworkplumbingwg.io", "merged"),
+    ],
+)
+def test_which_of_several_configs_counts(driver: str, takes: str) -> None:
+    fact = load_preset(driver).config_precedence
+    assert fact is not None
+    assert fact.takes == takes
+    assert fact.source
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_lookups_are_fields_of_the_parameters(driver: str) -> None:
+    for config in load_preset(driver).configs:
+        for pair in config.lookups.items():
+            assert set(pair) <= config.schema["properties"].keys()
+
+
 def test_bad_versions_match_their_examples() -> None:
     for driver in DRIVERS:
         for bad in load_preset(driver).bad_versions:

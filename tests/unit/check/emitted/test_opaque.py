@@ -263,3 +263,26 @@ def test_a_kind_that_needs_a_gate_as_a_whole(build, only):
     repository = build(profile(VFIO))
     found = only(check_opaque(repository.catalog), "VER010")
     assert repository.text(found.span) == "VfioDeviceConfig"
+
+
+DRANET = (
+    "apiVersion: dracfg.dev/v1alpha1\nkind: Driver\nmetadata: {name: dra.net}\n"
+    "spec: {preset: dra.net, version: 1.4.0}\n"
+)
+
+
+def test_parameters_without_a_kind_have_a_schema_too(build, only):
+    repository = build(profile("values: {interface: {mtu: 9}}", driver="dra.net"), more=DRANET)
+    found = only(check_opaque(repository.catalog), "OBJ013")
+    assert "interface.mtu must be at least 68" in found.message
+    assert repository.text(found.span) == "9"
+    fits = profile("values: {interface: {mtu: 9000}}", driver="dra.net")
+    assert codes(build(fits, more=DRANET)) == []
+
+
+def test_a_kind_where_the_parameters_carry_none(build, only):
+    head = "apiVersion: dra.net/v1, kind: NetworkConfig, values: {}"
+    repository = build(profile(head, driver="dra.net"), more=DRANET)
+    found = only(check_opaque(repository.catalog), "OBJ014")
+    assert repository.text(found.span) == "NetworkConfig"
+    assert found.help == "its parameters carry no kind: leave it out"

@@ -158,3 +158,19 @@ def test_one_finding_for_all_namespaces(build, only):
 )
 def test_the_first_change(before, after, change):
     assert first_change(before, after) == change
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (None, [{"operator": "Exists"}], 'a: nothing → [{"operator": "Exists"}]'),
+        ("x", True, "a: x → true"),
+        ({"b": 1}, 2, 'a: {"b": 1} → 2'),
+    ],
+)
+def test_a_change_says_both_sides(before, after, said):
+    assert str(Change("a", before, after)) == said
+
+
+def test_a_long_side_of_a_change_is_cut():
+    assert len(str(Change("a", "x" * 500, None))) < 200
