@@ -6,13 +6,15 @@ Knows the layout of `out/`: `<cluster>/guard`, `<cluster>/tenants/<tenant>`, `gi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from dracfg.diagnostics import Diagnostic, Span
 from dracfg.link.catalog import Catalog
 from dracfg.model.kinds import AnyDocument, Tenant
+from dracfg.model.parse import identity_of
+from dracfg.source import Document
 
 _NUMBER = re.compile(r"\.[0-9]+$")
 
@@ -36,6 +38,18 @@ class Scope:
             return False
         return not self.tenants or _matches(tenant_of(rest), self.tenants)
 
+    def unmatched(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """(option, glob) of each glob that names nothing among the units at `paths`."""
+        units = [path.partition("/") for path in paths if not path.startswith("gitops/")]
+        known = {
+            "--cluster": (self.clusters, {cluster for cluster, _, _ in units}),
+            "--tenant": (self.tenants, {tenant_of(rest) for _, _, rest in units}),
+        }
+        for option, (globs, names) in known.items():
+            for glob in globs:
+                if not any(_matches(name, (glob,)) for name in names):
+                    yield option, glob
+
 
 def tenant_of(rest: str) -> str:
     """The tenant of a path below a cluster's folder; empty for what tenants share."""
@@ -52,16 +66,20 @@ def blocked_units(
     documents: Iterable[AnyDocument],
     findings: Iterable[Diagnostic],
     poisoned: Iterable[tuple[str, str]],
+    sources: Iterable[Document],
 ) -> Callable[[str], bool]:
     """Tells which units an error touches: a tenant's own and the guards beside it, or all of a cluster.
 
     Errors in what all share (drivers, tiers, policies), and files that could not be understood,
-    touch every cluster.
+    touch every cluster. `sources` are all documents as read, those without a model too: a Tenant
+    that could not be understood touches what it would touch otherwise, tenants that borrow from it,
+    and every unit that belongs to no tenant known, since a wrong name may be what is the matter.
     """
     tenants: set[str] = set()
+    lost = {name for kind, name in poisoned if kind == "Tenant"}
     clusters: set[str] = set()
-    everything = False
-    read = tuple(documents)
+    everything = any(kind != "Tenant" for kind, _ in poisoned)
+    read, located = tuple(documents), tuple(sources)
     for finding in findings:
         if not finding.is_error:
             continue
@@ -72,10 +90,15 @@ def blocked_units(
             clusters.add(document.name)
         elif document is not None and document.kind == "NodePool":
             clusters.add(document.spec.cluster)
+        elif (name := _tenant_at(located, finding.span)) is not None:
+            lost.add(name)
         else:
             everything = True
-    everything = everything or any(kind != "Tenant" for kind, _ in poisoned)
-    lost = {name for kind, name in poisoned if kind == "Tenant"}
+    tenants |= {
+        tenant.name
+        for tenant in catalog.tenants.values()
+        if any(offer.from_ in tenants | lost for offer in tenant.document.spec.accepted_offers)
+    }
     guards = {c for t in tenants & catalog.tenants.keys() for c in catalog.tenants[t].clusters}
 
     def blocked(path: str) -> bool:
@@ -85,7 +108,8 @@ def blocked_units(
         if cluster == "gitops":
             return bool(tenants or lost or clusters)
         if (tenant := tenant_of(rest)) != "":
-            return tenant in tenants or tenant in lost
+            unknown = bool(lost) and tenant not in catalog.tenants
+            return tenant in tenants or tenant in lost or unknown
         return cluster in guards or bool(lost)
 
     return blocked
@@ -99,4 +123,16 @@ def _document_at(documents: Iterable[AnyDocument], span: Span | None) -> AnyDocu
         place = document.read_from.span
         if place.path == span.path and place.line <= span.line <= place.end_line:
             return document
+    return None
+
+
+def _tenant_at(documents: Iterable[Document], span: Span | None) -> str | None:
+    """The name of the Tenant that a finding points into, understood or not."""
+    if span is None:
+        return None
+    for document in documents:
+        place = document.root.span
+        if document.path == span.path and place.line <= span.line <= place.end_line:
+            kind, name = identity_of(document.root) or ("", "")
+            return name if kind == "Tenant" else None
     return None

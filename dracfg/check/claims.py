@@ -19,7 +19,7 @@ from dracfg.model.tenant import Entitlement, Profile, Request
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Planned:
+class Planned:
     """A profile of a tenant with its claim on one cluster."""
 
     tenant: Tenant
@@ -31,7 +31,7 @@ class _Planned:
         return count_of(self.tenant, self.position, self.plan.profile, request)
 
 
-def planned(catalog: Catalog) -> Iterator[_Planned]:
+def planned(catalog: Catalog) -> Iterator[Planned]:
     """Every profile, on each cluster where it can be emitted."""
     classes = {
         name: {plan.name: plan for plan in device_classes(catalog, cluster)}
@@ -43,7 +43,7 @@ def planned(catalog: Catalog) -> Iterator[_Planned]:
             for i, profile in enumerate(tenant.document.spec.profiles):
                 plan = claim_plan(tenant, profile, cluster, classes[name])
                 if plan is not None:
-                    yield _Planned(tenant, i, plan, cluster)
+                    yield Planned(tenant, i, plan, cluster)
 
 
 def count_of(tenant: Tenant, position: int, profile: Profile, request: str) -> Span:
@@ -120,7 +120,7 @@ def _charges(plan: ClaimPlan) -> dict[str, _Charge]:
     return charges
 
 
-def _over_quota(made: _Planned, place: Place, charge: _Charge, allowed: int) -> Diagnostic:
+def _over_quota(made: Planned, place: Place, charge: _Charge, allowed: int) -> Diagnostic:
     grant, profile = charge.ask.grant, made.plan.profile
     what = " ".join(filter(None, (grant.name, charge.ask.part.name)))
     places = made.tenant.places_on(place.cluster)

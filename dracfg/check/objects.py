@@ -12,6 +12,7 @@ from dracfg.check.objectlimits import limit_findings
 from dracfg.check.objectnames import name_findings
 from dracfg.check.places import span_of
 from dracfg.check.reserved import reserved_namespace_labels, reserved_object_keys
+from dracfg.check.tenancy import contested_namespaces
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.objects import UnknownKind, schema_faults
 from dracfg.link.catalog import Catalog
@@ -89,7 +90,9 @@ def _schema(catalog: Catalog, unit: Unit, artifact: Artifact, minor: str) -> Ite
 
 
 def _twice(catalog: Catalog, units: Sequence[Unit]) -> Iterator[Diagnostic]:
+    """OBJ002, less what TEN002 says of a namespace that is not the tenant's."""
     first: dict[tuple[str, ...], Artifact] = {}
+    contested = contested_namespaces(catalog)
     for unit in units:
         scope = unit.path.partition("/")[0]
         for artifact in unit.artifacts if unit.synced else ():
@@ -98,7 +101,8 @@ def _twice(catalog: Catalog, units: Sequence[Unit]) -> Iterator[Diagnostic]:
             namespace, name = metadata.get("namespace", ""), metadata["name"]
             group = thing["apiVersion"].rpartition("/")[0]
             kept = first.setdefault((scope, group, thing["kind"], namespace, name), artifact)
-            if kept is not artifact:
+            lies_in = name if thing["kind"] == "Namespace" else namespace
+            if kept is not artifact and (scope, lies_in) not in contested:
                 yield _collision(catalog, scope, kept, artifact)
 
 
@@ -121,7 +125,7 @@ def _collision(catalog: Catalog, scope: str, kept: Artifact, other: Artifact) ->
         ],
         help="names are joined with `-`, so that two pairs of names can give one; rename a document"
         if thing["kind"] == "DeviceClass"
-        else "rename one of them, or take the namespace from one of the tenants",
+        else "rename one of them, or remove it",
     )
 
 

@@ -6,6 +6,7 @@ Compares specs only: labels, annotations and marks of engines may change in plac
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,13 @@ from dracfg.check.places import place, span_of
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.lower.artifact import Artifact, Origin, Unit
-from dracfg.lower.templates import CLAIMS_FILE, TEMPLATES_FILE, template_name
+from dracfg.lower.templates import CLAIMS_FILE, REQUESTS, TEMPLATES_FILE, template_name
 from dracfg.lower.units import RETIRED
 from dracfg.model.tenant import AdminAccess, Profile
 from dracfg.source import Map, follow
 from dracfg.source.standing import Standing
+
+_MOST_SHOWN = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +105,17 @@ def _clashes(
             old = stands.get(_identity(artifact.object))
             if artifact.file not in (TEMPLATES_FILE, CLAIMS_FILE) or old is None:
                 continue
-            change = first_change(old.get("spec"), artifact.object["spec"])
+            change = first_change(old.get("spec"), artifact.object["spec"]) or first_change(
+                _note(old), _note(artifact.object), REQUESTS
+            )
             if change is not None:
                 yield _Clash(artifact, change, taken)
+
+
+def _note(thing: Mapping[str, Any]) -> str | None:
+    """What an object says of its requests: entitlements, sizes and the policy's version."""
+    annotations = thing["metadata"].get("annotations") or {}
+    return annotations.get(REQUESTS)
 
 
 def _template(catalog: Catalog, origin: Origin, clashes: Sequence[_Clash]) -> Diagnostic:
@@ -125,7 +136,8 @@ def _template(catalog: Catalog, origin: Origin, clashes: Sequence[_Clash]) -> Di
         found=f"revision: {source.revision}",
         expected=f"revision: {revision}",
         help=f"raise `revision` to {revision}: the new template gets a name of its own, the old one "
-        "stays for pods that name it",
+        "stays for pods that name it; if the one in out/ was edited by hand or never merged, "
+        "take out/ from git instead",
         fix=fix,
     )
 
@@ -151,8 +163,8 @@ def _claim(catalog: Catalog, origin: Origin, clashes: Sequence[_Clash]) -> Diagn
     return diagnose(
         "OBJ005",
         span_of(catalog, origin),
-        f"ResourceClaim {name} would change under its name, which Kubernetes refuses: "
-        f"{clashes[0].change}",
+        f"ResourceClaim {name} would change under its name: {clashes[0].change}; "
+        "a claim keeps its spec, and the version of the policy that it was made under",
         found=name,
         help="give the shared claim a new name; pods that name the old one keep its devices",
     )
@@ -188,8 +200,8 @@ def _identity(thing: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _shown(value: Any) -> str:
+    """A value of a spec on one line, lists and maps as JSON, long ones cut."""
     if value is None:
         return "nothing"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, str | int) else "other content"
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"

@@ -11,10 +11,10 @@ from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.claims import claim_plan
 from dracfg.link.classes import ClassPlan, device_classes, policies_in_force
+from dracfg.lower.namespaces import OWN_NAMESPACE
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Profile, Request
 
-OWN_NAMESPACE = "dracfg-system"
 _SYSTEM = ("default", OWN_NAMESPACE)
 
 
@@ -69,6 +69,18 @@ def shares_a_namespace(catalog: Catalog) -> Iterator[Diagnostic]:
                         help="a namespace has one tenant: rename it, or remove it here",
                     )
                 yield from _exempt(catalog.clusters[cluster], tenant, i)
+
+
+def contested_namespaces(catalog: Catalog) -> frozenset[tuple[str, str]]:
+    """(cluster, namespace) that two tenants name, or that holds what is dracfg's own."""
+    owners: dict[tuple[str, str], set[str]] = {}
+    for tenant in catalog.tenants.values():
+        for namespace in tenant.document.spec.namespaces:
+            for cluster in namespace.clusters:
+                owners.setdefault((cluster, namespace.name), set()).add(tenant.name)
+    return frozenset(
+        place for place, names in owners.items() if len(names) > 1 or place[1] == OWN_NAMESPACE
+    )
 
 
 def _exempt(cluster: Cluster, tenant: Tenant, position: int) -> Iterator[Diagnostic]:

@@ -19,10 +19,6 @@ class Listing:
     files: frozenset[str]
     others: frozenset[str]
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.files and not self.others
-
 
 def list_folder(folder: Path, enter: Callable[[str], bool] = lambda _path: True) -> Listing:
     """List `folder` with all its sub-folders that `enter` admits; a missing folder is empty.

@@ -130,7 +130,7 @@ def plan(
         out=out,
         units=tuple(plans),
         strays=tuple(Stray(path, is_synced(path)) for path in sorted(foreign - met)),
-        conflicts=tuple(conflicts),
+        conflicts=tuple(dict.fromkeys(conflicts)),
         standing=standing,
         lock=Lock(digests),
         lock_content=reading.content,

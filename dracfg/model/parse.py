@@ -42,11 +42,31 @@ def parse(documents: Iterable[Document]) -> Parsed:
         made = parse_document(document, KINDS)
         if isinstance(made, list):
             faults += made
-            if (identity := _identity(document.root)) is not None:
+            if (identity := identity_of(document.root)) is not None:
                 poisoned.add(identity)
         else:
             good.append(made)
+            faults += _misplaced(document, made)
     return Parsed(tuple(good), frozenset(poisoned), tuple(faults))
+
+
+def _misplaced(document: Document, made: AnyDocument) -> list[Diagnostic]:
+    """Who may review a folder decides what may stand in it: tenants never describe the platform."""
+    here = document.path.split("/")[0]
+    right = "tenants" if made.kind == "Tenant" else "catalog"
+    if here == right:
+        return []
+    kind, _ = follow(made.read_from, ("kind",))
+    return [
+        diagnose(
+            "MOD010",
+            kind.span,
+            f"{made.kind} {made.name} stands in {here}/",
+            found=f"{here}/",
+            expected=f"{right}/",
+            help=f"move it below {right}/, where those who answer for it review it",
+        )
+    ]
 
 
 def parse_document(document: Document, kinds: Mapping[str, type[_Doc]]) -> _Doc | list[Diagnostic]:
@@ -153,7 +173,8 @@ def _kind(root: Map, kinds: Mapping[str, Any]) -> str | Diagnostic:
     return name
 
 
-def _identity(root: Node) -> tuple[str, str] | None:
+def identity_of(root: Node) -> tuple[str, str] | None:
+    """(kind, name) of a document as it stands there, or None where it does not say both."""
     kind, _ = follow(root, ("kind",))
     name, _ = follow(root, ("metadata", "name"))
     if isinstance(kind, Scalar) and isinstance(name, Scalar):
@@ -318,7 +339,8 @@ def _shape(kind: str, context: Mapping[str, Any]) -> str:
         case "string_too_short":
             return f"at least {context['min_length']} characters"
         case "too_short":
-            return f"at least {context['min_length']} entries are needed"
+            least = context["min_length"]
+            return f"at least {least} {'entry is' if least == 1 else 'entries are'} needed"
         case "too_long":
             return f"at most {context['max_length']} entries"
         case "greater_than_equal":

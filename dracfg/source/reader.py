@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,9 +47,14 @@ class Sources:
 
 def read_repository(root: Path) -> Sources:
     """All documents below `catalog/` and `tenants/` of `root`, in the order of their paths."""
+    return read_trees(root, ROOTS)
+
+
+def read_trees(root: Path, tops: Iterable[str]) -> Sources:
+    """All documents below some folders of `root`; a folder that is not there holds none."""
     files: dict[str, SourceFile] = {}
     faults: list[Diagnostic] = []
-    for top in ROOTS:
+    for top in tops:
         for path in _walk(root, top, faults):
             file, found = read_file(root, path)
             faults += found

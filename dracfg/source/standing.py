@@ -6,7 +6,8 @@ Reads only files that hold such state; everything else under `out/` is compared 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import yaml
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 
 STATE_FILES = (
+    "*/guard*/namespaces.yaml",
     "*/platform*/device-classes.yaml",
     "*/platform*/policy-versions.yaml",
     "*/platform*/retired/*.yaml",
@@ -24,7 +26,13 @@ STATE_FILES = (
     "*/tenants/*/retired/*.yaml",
 )
 
+CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
+
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+_PART = re.compile(r"(.*?)(?:\.([0-9]+))?")
+"""The folder of a unit: its name, and a number from its second part on (`vision.2`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +40,19 @@ class Standing:
     """Objects of the standing tree by file, paths relative to `out/`."""
 
     files: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
+    _parts: Mapping[tuple[str, str], tuple[str, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_parts", _by_unit(self.files))
 
     def objects(self, unit: str, file: str) -> tuple[dict[str, Any], ...]:
-        """What stands in one file of a unit, split units (`guard.2`) included, in file order."""
-        found: list[dict[str, Any]] = list(self.files.get(f"{unit}/{file}", ()))
-        number = 2
-        while f"{unit}.{number}/{file}" in self.files:
-            found += self.files[f"{unit}.{number}/{file}"]
-            number += 1
-        return tuple(found)
+        """What stands in one file of a unit, in the order of its parts (`guard`, `guard.2` …).
+
+        A part that lacks the file is passed over: not each of them holds claims or retired templates.
+        """
+        return tuple(
+            thing for path in self._parts.get((unit, file), ()) for thing in self.files[path]
+        )
 
 
 def read_standing(out: Path) -> tuple[Standing, tuple[Diagnostic, ...]]:
@@ -51,12 +63,13 @@ def read_standing(out: Path) -> tuple[Standing, tuple[Diagnostic, ...]]:
         relative = path.relative_to(out).as_posix()
         shown = f"{out.name}/{relative}"
         try:
-            documents = list(yaml.load_all(path.read_text(encoding="utf-8"), Loader=_LOADER))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
+            documents = yaml.load_all(path.read_text(encoding="utf-8"), Loader=_LOADER)
+            objects = tuple(document for document in documents if document is not None)
+            sound = all(map(_is_object, objects))
+        except (OSError, ValueError, RecursionError, yaml.YAMLError) as fault:
             faults.append(_unreadable(shown, fault))
             continue
-        objects = tuple(document for document in documents if document is not None)
-        if all(_is_object(thing) for thing in objects):
+        if sound:
             files[relative] = objects
         else:
             faults.append(_unreadable(shown, None))
@@ -68,13 +81,61 @@ def _state_files(out: Path) -> Iterator[Path]:
     yield from sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
+def _by_unit(paths: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """(unit, file) -> the paths of that file in all parts of the unit."""
+    parts: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for path in paths:
+        steps = path.split("/")
+        depth = 3 if steps[1] == "tenants" else 2
+        if (part := _PART.fullmatch(steps[depth - 1])) is not None:
+            unit = "/".join((*steps[: depth - 1], part[1]))
+            place = parts.setdefault((unit, "/".join(steps[depth:])), [])
+            place.append((int(part[2] or 1), path))
+    return {key: tuple(path for _, path in sorted(found)) for key, found in parts.items()}
+
+
 def _is_object(thing: object) -> bool:
+    """Whether something is an object of the kinds that stand in these files, as far as it is read."""
+    if not (
+        isinstance(thing, dict) and _is_plain(thing) and isinstance(thing.get("metadata"), dict)
+    ):
+        return False
+    metadata = thing["metadata"]
+    texts = (thing.get("apiVersion"), thing.get("kind"), metadata.get("name"))
+    marks = [metadata.get(key, {}) for key in ("labels", "annotations")]
     return (
-        isinstance(thing, dict)
-        and isinstance(thing.get("kind"), str)
-        and isinstance(thing.get("metadata"), dict)
-        and isinstance(thing["metadata"].get("name"), str)
+        all(isinstance(text, str) for text in (*texts, metadata.get("namespace", "")))
+        and all(isinstance(mark, dict) for mark in marks)
+        and all(isinstance(value, str) for mark in marks for value in mark.values())
+        and (thing["kind"] not in CLAIM_KINDS or _is_claim(thing.get("spec")))
     )
+
+
+def _is_claim(spec: object) -> bool:
+    """Whether the spec of a claim or template says of each request which classes it names."""
+    if isinstance(spec, dict) and "spec" in spec:
+        spec = spec["spec"]
+    devices = spec.get("devices", {}) if isinstance(spec, dict) else None
+    requests = devices.get("requests", []) if isinstance(devices, dict) else None
+    return isinstance(requests, list) and all(map(_is_request, requests))
+
+
+def _is_request(request: object) -> bool:
+    if not isinstance(request, dict):
+        return False
+    asks = [request["exactly"]] if "exactly" in request else request.get("firstAvailable", [])
+    return isinstance(asks, list) and all(
+        isinstance(ask, dict) and isinstance(ask.get("deviceClassName"), str) for ask in asks
+    )
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is one that JSON knows: a date, say, would not be written as it was read."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int | float | bool)
 
 
 def _unreadable(path: str, fault: Exception | None) -> Diagnostic:
@@ -84,5 +145,5 @@ def _unreadable(path: str, fault: Exception | None) -> Diagnostic:
         "SRC016",
         Span(path, line, 1, line, 1),
         "the standing tree can't be read here, so what retires is not known",
-        help="take this file from git (`git checkout -- <file>`), or resolve the conflict in it",
+        help=f"take it from git (`git checkout HEAD -- {path}`), or resolve the conflict in it",
     )

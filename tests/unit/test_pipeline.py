@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from dracfg.lower.sync import is_retained
-from dracfg.pipeline import NoRepository, compile_repository, judge
+from dracfg.pipeline import NoRepository, NothingRead, OutOfScope, compile_repository, judge
 from dracfg.scope import Scope
 
 ROOT = Path(__file__).parents[2]
@@ -79,6 +79,8 @@ def test_removing_a_tenant_touches_nothing_else(tmp_path: Path) -> None:
     assert not after.keys() - before.keys()
     changed = {path for path in after if after[path] != before[path]}
     changed.remove("dracfg.lock.json")
+    # What the tenant was promised is lent to all queues now, and what it alone held is not counted.
+    changed -= {"gitops/snippets/kueue-prod-east.yaml", "prod-east/platform/kueue.yaml"}
     assert changed == {
         "gitops/argocd/prod-east/applications.yaml",
         "gitops/argocd/prod-east/projects.yaml",
@@ -107,6 +109,42 @@ def test_scope_writes_only_what_is_named(tmp_path: Path) -> None:
     compiled(root)
 
 
+@pytest.mark.parametrize(
+    "scope",
+    [
+        Scope(tenants=("vison",)),
+        Scope(clusters=("prod",)),
+        Scope(clusters=("prod-*", "stage-*")),
+        Scope(tenants=("vision", "search-?")),
+    ],
+)
+def test_a_scope_that_names_nothing_is_refused(tmp_path: Path, scope: Scope) -> None:
+    root = copy_of(ROOT, tmp_path)
+    with pytest.raises(OutOfScope):
+        compile_repository(root, scope=scope)
+    assert not (root / "out").exists()
+
+
+def test_a_scope_may_name_what_is_gone_or_has_no_unit(tmp_path: Path) -> None:
+    root = copy_of(ROOT, tmp_path)
+    edit(root, "tenants/legacy-hpc.yaml", ("state: draining", "state: removed"))
+    compiled(root)
+    (root / "tenants" / "courses.yaml").unlink()
+    compile_repository(root, scope=Scope(tenants=("courses", "legacy-hpc")))
+    assert not (root / "out/prod-east/tenants/courses").exists()
+
+
+def test_folders_without_a_document_leave_the_tree(aligned: Path) -> None:
+    compiled(aligned)
+    before = tree(aligned)
+    for folder in ("catalog", "tenants"):
+        shutil.rmtree(aligned / folder)
+        (aligned / folder).mkdir()
+    with pytest.raises(NothingRead):
+        compile_repository(aligned)
+    assert tree(aligned) == before
+
+
 def test_keep_going_leaves_what_an_error_touches(tmp_path: Path) -> None:
     root = copy_of(ROOT, tmp_path)
     compiled(root)
@@ -119,6 +157,33 @@ def test_keep_going_leaves_what_an_error_touches(tmp_path: Path) -> None:
     assert done.has_errors
     changed = {path for path, text in tree(root).items() if before.get(path) != text}
     assert changed == {"prod-west/tenants/serving/role-bindings.yaml", "dracfg.lock.json"}
+
+
+def test_keep_going_past_a_tenant_that_is_not_understood(tmp_path: Path) -> None:
+    root = copy_of(ROOT, tmp_path)
+    compiled(root)
+    before = tree(root)
+    edit(root, "tenants/courses.yaml", ("state: active", "stat: active"))
+    edit(root, "tenants/serving.yaml", ("group: ", "group: x-"))
+    done = compile_repository(root, keep_going=True)
+    assert done.has_errors
+    changed = {path for path, text in tree(root).items() if before.get(path) != text}
+    assert changed == {"prod-west/tenants/serving/role-bindings.yaml", "dracfg.lock.json"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("name: notebooks\n", "name: Notebooks\n"), ("state: active", "stat: active")],
+    ids=["misnamed", "mistyped"],
+)
+def test_keep_going_removes_and_retires_nothing(tmp_path: Path, old: str, new: str) -> None:
+    """Neither the unit of a tenant whose name is wrong, nor templates on what is lent by it."""
+    root = copy_of(ROOT, tmp_path)
+    compiled(root)
+    before = tree(root)
+    edit(root, "tenants/notebooks.yaml", (old, new))
+    compile_repository(root, keep_going=True)
+    assert tree(root) == before
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
@@ -277,3 +342,25 @@ def test_old_policy_versions_stay(slices: Path) -> None:
     edit(slices, "tenants/teams.yaml", ("{name: embeddings-2,", "{name: embeddings,"))
     compiled(slices)
     assert list(objects(slices / retired)) == [second]
+
+
+def test_a_namespace_leaves_with_its_rights(tmp_path: Path) -> None:
+    root = copy_of(ROOT, tmp_path)
+    compiled(root)
+    (root / "tenants" / "courses.yaml").unlink()
+    found = [f for f in compile_repository(root).findings if f.code == "TEN019"]
+    assert [f.message.split()[1] for f in found] == ["course-hpc", "course-ml"]
+
+
+def test_a_removed_namespace_leaves_without_rights(tmp_path: Path) -> None:
+    root = copy_of(ROOT, tmp_path)
+    edit(root, "tenants/courses.yaml", ("state: active", "state: removed"))
+    compiled(root)
+    (root / "tenants" / "courses.yaml").unlink()
+    assert "TEN019" not in codes(root)
+
+
+def test_a_shared_claim_keeps_its_policy_version(slices: Path) -> None:
+    compiled(slices)
+    edit(slices, "catalog/platform.yaml", ("maxShares: 8", "maxShares: 9"))
+    assert "OBJ005" in codes(slices)

@@ -319,3 +319,9 @@ def test_the_layout(path, unit, synced):
 @pytest.mark.parametrize("path", ["", "/a", "a/", "a//b", ".", "a/../b", "a\\b", "c:/x", "a\0b"])
 def test_a_path_that_leads_elsewhere_is_told(path):
     assert not stays_inside(path)
+
+
+def test_one_obstacle_is_one_conflict(out, tmp_path):
+    (out / GUARD).rename(tmp_path / "elsewhere")
+    (out / GUARD).symlink_to(tmp_path / "elsewhere")
+    assert [conflict.path for conflict in plan(out, UNITS).conflicts] == [GUARD]
