@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
 from dracfg.link.classes import ClassPlan, device_classes
-from dracfg.lower.artifact import Artifact, K8sObject, make, origin_of
+from dracfg.lower.artifact import MANAGED_BY, ORIGIN, PART_OF, Artifact, K8sObject, make, origin_of
 from dracfg.lower.rights import namespace_labels, rights
 
 FILE = "namespaces.yaml"
@@ -21,12 +21,18 @@ def own_namespace(cluster: Cluster) -> Artifact:
 
 
 def namespace_artifacts(
-    cluster: Cluster, tenant: Tenant, classes: Mapping[str, ClassPlan]
+    cluster: Cluster,
+    tenant: Tenant,
+    classes: Mapping[str, ClassPlan],
+    claims: Mapping[str, tuple[str, ...]],
 ) -> tuple[Artifact, ...]:
-    """One Namespace for each of the tenant's that dracfg manages on the cluster."""
+    """One Namespace for each of the tenant's that dracfg manages on the cluster.
+
+    `claims` are the names that pods may use, by namespace (see `rights.claims_by_namespace`).
+    """
     return tuple(
         Artifact(
-            namespace_object(cluster, tenant, place, classes),
+            namespace_object(cluster, tenant, place, classes, claims.get(place.name, ())),
             FILE,
             origin_of(tenant.document, "spec", "namespaces", _position(tenant, place)),
         )
@@ -35,19 +41,37 @@ def namespace_artifacts(
     )
 
 
-def external_namespaces(catalog: Catalog, cluster: Cluster) -> tuple[K8sObject, ...]:
-    """What namespaces that somebody else manages must carry to have their rights."""
+def external_namespaces(
+    catalog: Catalog, cluster: Cluster, claims: Mapping[str, tuple[str, ...]]
+) -> tuple[K8sObject, ...]:
+    """What namespaces that somebody else manages must carry to have their rights.
+
+    Nothing in them says that dracfg manages them, as it does not.
+    """
     classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
     return tuple(
-        namespace_object(cluster, tenant, place, classes)
+        _without_owner(
+            namespace_object(cluster, tenant, place, classes, claims.get(place.name, ()))
+        )
         for tenant in catalog.tenants_on(cluster.name)
         for place in tenant.places_on(cluster.name)
         if place.namespace.managed_by == "external"
     )
 
 
+def _without_owner(thing: K8sObject) -> K8sObject:
+    metadata = thing["metadata"]
+    labels = {k: v for k, v in metadata["labels"].items() if k not in (MANAGED_BY, PART_OF)}
+    annotations = {k: v for k, v in metadata["annotations"].items() if k != ORIGIN}
+    return {**thing, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
+
+
 def namespace_object(
-    cluster: Cluster, tenant: Tenant, place: Place, classes: Mapping[str, ClassPlan]
+    cluster: Cluster,
+    tenant: Tenant,
+    place: Place,
+    classes: Mapping[str, ClassPlan],
+    claims: tuple[str, ...],
 ) -> K8sObject:
     origin = origin_of(tenant.document, "spec", "namespaces", _position(tenant, place))
     return make(
@@ -57,7 +81,7 @@ def namespace_object(
         origin,
         {},
         labels=namespace_labels(cluster, tenant, place),
-        annotations=rights(cluster, tenant, place, classes),
+        annotations=rights(cluster, tenant, place, classes, claims),
     )
 
 

@@ -7,17 +7,22 @@ stands in its annotations as flat text. Knows nothing of the policies that read 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from dracfg.link.catalog import WHOLE, Cluster, Grant, Place, Tenant
+from dracfg.link.catalog import WHOLE, Cluster, Grant, Place, Policy, Tenant, Tier
 from dracfg.link.claims import claim_plan
 from dracfg.link.classes import ClassPlan, admin_class_name
+from dracfg.lower.artifact import K8sObject
 from dracfg.lower.quotas import grants_by_class
 from dracfg.model.tenant import AdminAccess
 
 TENANT = "dracfg.dev/tenant"
 STATE = "dracfg.dev/state"
 CLASSES = "classes.dracfg.dev/"
+OWN_CLAIMS = "dracfg.dev/own-claims"
+CLAIMS = "dracfg.dev/claims"
+CONFIGS = "dracfg.dev/configs"
+LEGACY = "dracfg.dev/legacy-resources"
 ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 """The label without which the API server refuses adminAccess (KEP-5018, resource/v1/types.go)."""
 
@@ -25,23 +30,34 @@ NOTHING = "-"
 
 
 def rights(
-    cluster: Cluster, tenant: Tenant, place: Place, classes: Mapping[str, ClassPlan]
+    cluster: Cluster,
+    tenant: Tenant,
+    place: Place,
+    classes: Mapping[str, ClassPlan],
+    claims: Iterable[str] = (),
 ) -> dict[str, str]:
-    """Annotations of the Namespace: tenant, state, and `classes.dracfg.dev/<class>` per class.
+    """Annotations of the Namespace: tenant, state, and what its pods and claims may name.
 
-    The text of a class is `key=value;…`: entitlement (several joined with `+`), sharing, size (the
-    part's name or `whole`), count (devices; the most that one request of the tenant's profiles asks
-    for, at least 1), version (of the policy's numbers, or `-`), state (`open` or `closed`), then
-    `capacity.<key>=<quantity>` for each amount that every request of the class writes, and
-    `admin=true` for classes of admin access. A removed tenant has no classes.
+    `classes.dracfg.dev/<class>` is there for each class. Its text is `key=value;…`: entitlement
+    (several joined with `+`), sharing, size (the part's name or `whole`), count (devices; the most
+    that one request of the tenant's profiles asks for, at least 1), version (of the policy's numbers,
+    or `-`), state (`open` or `closed`), `extended=<name>` where pods may ask for the class by that
+    name, then `capacity.<key>=<quantity>` for each amount that every request of the class writes,
+    and `admin=true` for classes of admin access.
+
+    Lists joined with `,`, each left out where it is empty: `dracfg.dev/claims` holds `claims`, the
+    `claim/<name>` and `template/<name>` that pods may name; `dracfg.dev/configs` ids of opaque
+    parameters (see `config_id`); `dracfg.dev/legacy-resources` what device plugins serve.
+    `dracfg.dev/own-claims` is `true` where the tenant writes claims by hand. A removed tenant has
+    nothing but tenant and state.
 
     `classes` are the cluster's by name. Keys stay valid since class names have at most 63
     characters, the most for the name part of an annotation key (kubernetes/apimachinery
     pkg/api/validation/objectmeta.go).
     """
-    state = tenant.document.spec.state
-    noted = {TENANT: tenant.name, STATE: state}
-    if state == "removed":
+    spec = tenant.document.spec
+    noted = {TENANT: tenant.name, STATE: spec.state}
+    if spec.state == "removed":
         return noted
     counts = _largest_counts(tenant, cluster, classes)
     noted |= {
@@ -55,7 +71,33 @@ def rights(
     noted |= {
         CLASSES + name: _text(classes[name], (), 1) for name in sorted(watched & classes.keys())
     }
+    lists = {
+        CLAIMS: claims,
+        CONFIGS: _configs(cluster, tenant),
+        LEGACY: _legacy_resources(cluster, tenant),
+    }
+    noted |= {key: text for key, names in lists.items() if (text := ",".join(sorted(set(names))))}
+    if spec.own_claims:
+        noted[OWN_CLAIMS] = "true"
     return dict(sorted(noted.items()))
+
+
+def claims_by_namespace(objects: Iterable[K8sObject]) -> Mapping[str, tuple[str, ...]]:
+    """Namespace → the `claim/<name>` and `template/<name>` among objects, in their order."""
+    kinds = {"ResourceClaim": "claim", "ResourceClaimTemplate": "template"}
+    found: dict[str, tuple[str, ...]] = {}
+    for thing in objects:
+        if thing["kind"] in kinds:
+            metadata = thing["metadata"]
+            name = f"{kinds[thing['kind']]}/{metadata['name']}"
+            namespace = metadata["namespace"]
+            found[namespace] = (*found.get(namespace, ()), name)
+    return found
+
+
+def config_id(tier: Tier, policy: Policy) -> str:
+    """The id of a sharing policy's opaque parameters: they are for one driver."""
+    return f"{tier.driver.name}/{policy.name}"
 
 
 def namespace_labels(cluster: Cluster, tenant: Tenant, place: Place) -> dict[str, str]:
@@ -78,6 +120,18 @@ def _watching(tenant: Tenant, place: Place) -> tuple[AdminAccess, ...]:
     return tuple(
         access for access in tenant.document.spec.admin_access if access.namespace == place.name
     )
+
+
+def _configs(cluster: Cluster, tenant: Tenant) -> Iterator[str]:
+    for grant in tenant.grants_on(cluster.name):
+        if grant.uses_claims and grant.policy.spec.config is not None:
+            yield config_id(grant.tier, grant.policy)
+
+
+def _legacy_resources(cluster: Cluster, tenant: Tenant) -> Iterator[str]:
+    for grant in tenant.grants_on(cluster.name):
+        if "devicePlugin" in grant.owners and grant.tier.legacy_resource is not None:
+            yield grant.tier.legacy_resource
 
 
 def _largest_counts(
@@ -109,6 +163,8 @@ def _text(plan: ClassPlan, grants: tuple[Grant, ...], count: int) -> str:
         "version": plan.policy.version or NOTHING,
         "state": "closed" if plan.closed else "open",
     }
+    if plan.extended_name is not None and not plan.capacity:
+        fields["extended"] = plan.extended_name
     fields |= {f"capacity.{key}": str(amount) for key, amount in sorted(plan.capacity.items())}
     if plan.admin:
         fields["admin"] = "true"

@@ -8,6 +8,11 @@ from pydantic import Field
 
 from dracfg.model.base import Count, Duration, Minor, Name, Reason, Spec, Subdomain
 
+POD_SPEC_PATH = (
+    r"^[a-zA-Z][a-zA-Z0-9]*(\.[a-zA-Z][a-zA-Z0-9]*)*"
+    r"((\[\]|\.\*)(\.[a-zA-Z][a-zA-Z0-9]*)*)?$"
+)
+
 Distribution = Literal["kubeadm", "k3s", "kind", "eks", "gke", "aks", "generic"]
 
 
@@ -100,6 +105,49 @@ class ExemptNamespace(Spec):
     """The most devices that it may hold; counted in every proof."""
 
 
+class Priority(Spec):
+    """A priority that tenants may be given; pods name it as their PriorityClass."""
+
+    name: Name
+    value: Annotated[int, Field(ge=-1_000_000_000, le=1_000_000_000)]
+    """Higher comes first. Values above are Kubernetes' own."""
+    preempts: bool = True
+    """Whether its pods may take the place of pods with a lower priority, or only go first."""
+
+
+class Identities(Spec):
+    """Who sends a request, as the API server knows them."""
+
+    users: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    groups: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    service_accounts: tuple[ServiceAccountRef, ...] = ()
+
+
+class NodeGuards(Spec):
+    """Who may give up a node or a pod whose devices `reclaim: hold` keeps taken."""
+
+    fencers: Identities = Identities()
+    """May do so once the fence that `reclaim.fencing` names is recorded on the node."""
+    autoscalers: Identities = Identities()
+    """Delete nodes that they have drained and whose machine they take away; need no fence."""
+
+
+class PodTemplateKind(Spec):
+    """A kind whose controller makes pods from templates in its objects."""
+
+    api_group: Subdomain
+    versions: tuple[Annotated[str, Field(pattern=r"^v[0-9]+((alpha|beta)[0-9]+)?$")], ...] = Field(
+        min_length=1
+    )
+    """The versions that the cluster serves."""
+    resource: Annotated[str, Field(pattern=r"^[a-z0-9]+$")]
+    """The plural, as in `kubectl get`."""
+    pod_specs: tuple[
+        Annotated[str, Field(pattern=POD_SPEC_PATH, examples=["spec.template.spec"])], ...
+    ] = Field(min_length=1)
+    """Where pod specs lie; `[]` stands for each item of a list and `*` for each value of a map, once."""
+
+
 class Addons(Spec):
     """What else runs on the cluster."""
 
@@ -120,10 +168,18 @@ class ClusterSpec(Spec):
     feature_gates: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$")], bool] = {}
     """Gates beyond what the output needs; on managed control planes, what is known to be on."""
     allow_alpha: dict[str, Reason] = {}
-    """Alpha features in use, each by its gate with the reason why that is accepted."""
+    """Alpha features in use, each by its gate with the reason why that is accepted; a gate of a
+    driver as `<driver>/<gate>`."""
     unmanaged_namespaces: Literal["deny", "warn"] = "deny"
     """What a namespace that no tenant names may claim: nothing, or anything with a warning."""
     exempt_namespaces: tuple[ExemptNamespace, ...] = ()
+    priorities: tuple[Priority, ...] = ()
+    """Written as PriorityClasses; entitlements and profiles name them."""
+    pod_template_kinds: tuple[PodTemplateKind, ...] = ()
+    """Kinds beside Kubernetes' own whose pod templates admission judges."""
+    node_guards: NodeGuards = NodeGuards()
+    contact: str | None = Field(default=None, min_length=3, max_length=200)
+    """Where to ask for more: closes every message of a refusal."""
     addons: Addons = Addons()
     inventory: str | None = Field(default=None, pattern=r"^catalog/inventory/.+\.(yaml|yml|json)$")
     """A recorded `kubectl get resourceslices -o yaml` of this cluster."""

@@ -14,9 +14,11 @@ from dracfg.model.base import (
     Name,
     Spec,
 )
+from dracfg.model.cluster import ServiceAccountRef
 
 AttributeType = Literal["string", "int", "bool", "version", "strings", "ints", "bools", "versions"]
 Enforcement = Literal["hardware", "driver", "none"]
+Unit = Literal["bytes", "bit/s", "percent", "count"]
 
 
 class DevicePlugin(Spec):
@@ -65,6 +67,8 @@ class DriverSpec(Spec):
     """Attributes beside those of the preset; names without a domain belong to the driver's."""
     capacity: tuple[CapacityName, ...] = ()
     """Capacities beside those of the preset, spelled as the driver publishes them."""
+    units: dict[CapacityName, Unit] = {}
+    """What an amount of a capacity counts; the preset's word unless said."""
     enforces: dict[CapacityName, Enforcement] = {}
     """What holds a share to its size, per capacity."""
     shareable: bool | None = None
@@ -72,6 +76,8 @@ class DriverSpec(Spec):
     device_plugin: DevicePlugin | None = None
     configs: tuple[OpaqueConfig, ...] = ()
     webhook: Webhook | None = None
+    service_account: ServiceAccountRef | None = None
+    """The identity of the driver's node plugins; with it admission holds them to their own slices."""
     device_metadata: bool = False
     """Whether the driver is set to write device-metadata files (KEP-5304)."""
     feature_gates: dict[str, bool] = {}

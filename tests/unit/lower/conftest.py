@@ -126,7 +126,9 @@ def catalog_of() -> CatalogOf:
         parsed = parse(documents)
         found, doubles = index(parsed.documents)
         linked = link(found, parsed.poisoned)
-        assert not [*faults, *parsed.faults, *doubles, *linked.faults]
+        # A repository keeps tenants and platform apart; here all of them stand in one file.
+        wrong = [fault for fault in parsed.faults if fault.code != "MOD010"]
+        assert not [*faults, *wrong, *doubles, *linked.faults]
         return linked.catalog
 
     return build

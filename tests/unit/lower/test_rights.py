@@ -9,7 +9,7 @@ import pytest
 from dracfg.kube.names import check_qualified_name
 from dracfg.link.catalog import Catalog, Place
 from dracfg.link.classes import device_classes
-from dracfg.lower.rights import CLASSES, namespace_labels, rights
+from dracfg.lower.rights import CLASSES, claims_by_namespace, namespace_labels, rights
 
 NAMESPACES = ("vision-train", "vision-monitor")
 
@@ -160,6 +160,63 @@ def test_borrowed_entitlements_count(catalog_of: Any, platform: str, vision: str
     place = catalog.tenants["search"].places[0]
     found = noted_of(catalog, "search", place)
     assert found["classes.dracfg.dev/a100"].startswith("entitlement=vision-gpu;")
+
+
+def test_claims_that_pods_may_name_are_listed(catalog: Catalog) -> None:
+    cluster, tenant = catalog.clusters["east"], catalog.tenants["vision"]
+    classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
+    named = ("template/train", "claim/both", "template/train")
+    found = rights(cluster, tenant, tenant.places[0], classes, named)
+    assert found["dracfg.dev/claims"] == "claim/both,template/train"
+    assert "dracfg.dev/claims" not in rights(cluster, tenant, tenant.places[0], classes)
+
+
+def test_claims_are_grouped_by_namespace() -> None:
+    def thing(kind: str, name: str, namespace: str = "a") -> dict[str, Any]:
+        return {"kind": kind, "metadata": {"name": name, "namespace": namespace}}
+
+    assert claims_by_namespace(
+        [
+            thing("ResourceClaimTemplate", "x"),
+            thing("ResourceClaim", "x"),
+            thing("RoleBinding", "y"),
+            thing("ResourceClaim", "z", "b"),
+        ]
+    ) == {"a": ("template/x", "claim/x"), "b": ("claim/z",)}
+
+
+def test_own_claims_are_a_right(catalog_of: Any, platform: str, vision: str) -> None:
+    own = vision.replace("spec:\n", "spec:\n  ownClaims: true\n", 1)
+    assert noted(catalog_of(platform, own), "vision-train")["dracfg.dev/own-claims"] == "true"
+    removed = own.replace("spec:\n", "spec:\n  state: removed\n", 1)
+    assert "dracfg.dev/own-claims" not in noted(catalog_of(platform, removed), "vision-train")
+
+
+def test_parameters_of_entitled_policies_have_an_id(
+    catalog_of: Any, platform: str, vision: str
+) -> None:
+    with_config = platform.replace(
+        "  sizedBy: memory\n", "  sizedBy: memory\n  config: {kind: Share}\n"
+    )
+    found = noted(catalog_of(with_config, vision), "vision-train")
+    assert found["dracfg.dev/configs"] == "gpu.example.org/slices"
+
+
+def test_names_of_plugins_and_of_classes(catalog_of: Any, platform: str, vision: str) -> None:
+    legacy = platform.replace(
+        "match: {attributes: {model: A100}}",
+        "match: {attributes: {model: A100}}\n  legacyResource: example.org/gpu",
+    )
+    taken = legacy.replace("gpu\n  device", "gpu\n  takesOverLegacyName: true\n  device")
+    found = noted(catalog_of(taken, vision), "vision-train")
+    assert found["classes.dracfg.dev/a100"].endswith("state=open;extended=example.org/gpu")
+    assert "dracfg.dev/legacy-resources" not in found
+    served = legacy.replace(
+        "devices: [{tier: a100, perNode: 8}]\n  owner: {gpu.example.org: dra}",
+        "devices: [{tier: a100, perNode: 8}]\n  owner: {gpu.example.org: devicePlugin}",
+    )
+    found = noted(catalog_of(served, vision), "vision-train")
+    assert found["dracfg.dev/legacy-resources"] == "example.org/gpu"
 
 
 def test_keys_are_valid_and_texts_are_plain(catalog: Catalog) -> None:
