@@ -105,9 +105,9 @@ def _clashes(
             old = stands.get(_identity(artifact.object))
             if artifact.file not in (TEMPLATES_FILE, CLAIMS_FILE) or old is None:
                 continue
-            change = first_change(old.get("spec"), artifact.object["spec"]) or first_change(
-                _note(old), _note(artifact.object), REQUESTS
-            )
+            change = first_change(old.get("spec"), artifact.object["spec"])
+            if change is None and artifact.object["kind"] == "ResourceClaim":
+                change = first_change(_note(old), _note(artifact.object), REQUESTS)
             if change is not None:
                 yield _Clash(artifact, change, taken)
 

@@ -1,51 +1,60 @@
-"""Who may do what: tenants' roles and bindings, and the role of the engine that applies all of it.
+"""Who may do what: roles and bindings of tenants, and the role of the engine that applies all of it.
 
-The tenants' roles are a fixed list in data; who holds them comes from the Tenant documents. Knows
-nothing of devices.
+The roles are a fixed list in data; who holds them comes from the Tenant documents. Knows nothing of
+devices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from typing import Any
 
 from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
-from dracfg.lower.artifact import Artifact, K8sObject, make, origin_of
+from dracfg.lower.artifact import Artifact, K8sObject, Origin, make, origin_of
 from dracfg.lower.rights import TENANT
-from dracfg.model.tenant import GroupSubject, Subject, UserSubject
-from dracfg.packaged import read_data
+from dracfg.lower.roles import (
+    APPLIER,
+    CLASS_READER,
+    MONITORING,
+    OWN_CLAIMS,
+    PR_BOT,
+    PR_BOT_RECORDS,
+    RBAC_API,
+    RBAC_GROUP,
+    SLICE_READER,
+    USE,
+    VIEW,
+    Rule,
+    applier_verbs,
+    fixed_roles,
+)
+from dracfg.model.tenant import GroupSubject, ServiceAccountSubject, Subject, UserSubject
 
 ROLES_FILE = "roles.yaml"
 BINDINGS_FILE = "role-bindings.yaml"
-RBAC_GROUP = "rbac.authorization.k8s.io"
-RBAC_API = f"{RBAC_GROUP}/v1"
-
-USE = "dracfg-tenant-use"
-VIEW = "dracfg-tenant-view"
-OWN_CLAIMS = "dracfg-tenant-own-claims"
-APPLIER = "dracfg-applier"
-
-_Rule = dict[str, list[str]]
+_READERS = {"classes": CLASS_READER, "slices": SLICE_READER}
+"""`access.visibility` -> the role that shows it."""
 
 
 def cluster_roles(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ...]:
-    """The ClusterRoles that tenants are bound to (rbac.authorization.k8s.io/v1).
+    """The ClusterRoles of a cluster (rbac.authorization.k8s.io/v1), in the order of the data.
 
-    The one for own claims is there only where some tenant of the cluster writes its own.
+    Those of tenants and of the PR bot are always there, the others where some tenant of the cluster
+    holds them. Whose the bot is stands in no document; operators bind its roles.
     """
     origin = origin_of(cluster.document)
-    writers = [tenant for tenant in catalog.tenants_on(cluster.name) if _writes_claims(tenant)]
-    via = tuple(origin_of(tenant.document, "spec", "ownClaims") for tenant in writers)
+    reasons: dict[str, tuple[Origin, ...]] = dict.fromkeys((USE, VIEW, PR_BOT, PR_BOT_RECORDS), ())
+    for tenant in catalog.tenants_on(cluster.name):
+        for role, why in _wanted(tenant, cluster):
+            reasons[role] = (*reasons.get(role, ()), why)
     return tuple(
         Artifact(
-            make(RBAC_API, "ClusterRole", name, origin, {"rules": rules}),
+            make(RBAC_API, "ClusterRole", role.name, origin, {"rules": list(role.rules)}),
             ROLES_FILE,
             origin,
-            via if name == OWN_CLAIMS else (),
+            reasons[role.name],
         )
-        for name, rules in _facts()["roles"].items()
-        if name != OWN_CLAIMS or writers
+        for role in fixed_roles().values()
+        if role.name in reasons
     )
 
 
@@ -73,6 +82,35 @@ def role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
     )
 
 
+def cluster_role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
+    """What a tenant's people and exporters may read of the whole cluster.
+
+    Visibility holds for all subjects of the tenant. Exporters are its service accounts: who looks at
+    metrics needs no access to what they are made of. A binding is named after role and tenant, since
+    its roleRef can't be changed. They belong to the platform's unit, so that a tenant's needs no kind
+    of cluster scope.
+    """
+    access = tenant.document.spec.access
+    found = []
+    for role, why in _wanted(tenant, cluster):
+        if role == OWN_CLAIMS:
+            continue
+        subjects = _exporters(tenant) if role == MONITORING else (*access.use, *access.view)
+        made = make(
+            RBAC_API,
+            "ClusterRoleBinding",
+            f"{role}-{tenant.name}",
+            why,
+            {
+                "subjects": [_subject(subject) for subject in dict.fromkeys(subjects)],
+                "roleRef": _role_ref(role),
+            },
+            labels={TENANT: tenant.name},
+        )
+        found.append(Artifact(made, BINDINGS_FILE, why))
+    return tuple(found)
+
+
 def applier_role(cluster: Cluster, objects: Iterable[K8sObject]) -> tuple[K8sObject, ...]:
     """The ClusterRole of the engine's applier and its ClusterRoleBinding; none without an applier.
 
@@ -92,7 +130,7 @@ def applier_role(cluster: Cluster, objects: Iterable[K8sObject]) -> tuple[K8sObj
         for rule in thing["rules"]
     ]
     written = [
-        _rule(_facts()["applierVerbs"], group, [resource])
+        _rule(applier_verbs(), group, [resource])
         for group, resource in sorted({_resource(thing) for thing in listed})
     ]
     rules = [*_merged([*written, *granted]), *_bind_rules(listed)]
@@ -111,9 +149,26 @@ def applier_role(cluster: Cluster, objects: Iterable[K8sObject]) -> tuple[K8sObj
     )
 
 
-def _writes_claims(tenant: Tenant) -> bool:
+def _wanted(tenant: Tenant, cluster: Cluster) -> list[tuple[str, Origin]]:
+    """Roles beyond use and view that the tenant holds on the cluster, each with what asks for it."""
     spec = tenant.document.spec
-    return spec.own_claims and bool(spec.access.use) and spec.state != "removed"
+    if spec.state == "removed":
+        return []
+    wanted = []
+    if spec.own_claims and spec.access.use:
+        wanted.append((OWN_CLAIMS, origin_of(tenant.document, "spec", "ownClaims")))
+    reader = _READERS.get(spec.access.visibility)
+    if reader is not None and (spec.access.use or spec.access.view):
+        wanted.append((reader, origin_of(tenant.document, "spec", "access", "visibility")))
+    here = {place.name for place in tenant.places_on(cluster.name)}
+    if _exporters(tenant) and any(access.namespace in here for access in spec.admin_access):
+        wanted.append((MONITORING, origin_of(tenant.document, "spec", "adminAccess")))
+    return wanted
+
+
+def _exporters(tenant: Tenant) -> tuple[Subject, ...]:
+    use = tenant.document.spec.access.use
+    return tuple(subject for subject in use if isinstance(subject, ServiceAccountSubject))
 
 
 def _binding(
@@ -150,7 +205,7 @@ def _role_ref(role: str) -> dict[str, str]:
     return {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": role}
 
 
-def _bind_rules(objects: Iterable[K8sObject]) -> list[_Rule]:
+def _bind_rules(objects: Iterable[K8sObject]) -> list[Rule]:
     names = sorted(
         thing["metadata"]["name"]
         for thing in objects
@@ -161,13 +216,13 @@ def _bind_rules(objects: Iterable[K8sObject]) -> list[_Rule]:
     )
 
 
-def _merged(rules: Iterable[_Rule]) -> list[_Rule]:
+def _merged(rules: Iterable[Rule]) -> list[Rule]:
     """The union of rules, a resource once each, resources of a group with equal verbs together.
 
     Rules for named objects or URLs stay as they are, behind the others.
     """
     verbs: dict[tuple[str, str], dict[str, None]] = {}
-    special: list[_Rule] = []
+    special: list[Rule] = []
     for rule in rules:
         if "resourceNames" in rule or "nonResourceURLs" in rule:
             special += [rule] if rule not in special else []
@@ -183,12 +238,12 @@ def _merged(rules: Iterable[_Rule]) -> list[_Rule]:
 
 def _ordered(verbs: Iterable[str]) -> tuple[str, ...]:
     """Verbs in the data's order, further ones behind by name."""
-    known: list[str] = _facts()["applierVerbs"]
+    known = applier_verbs()
     held = set(verbs)
     return (*(verb for verb in known if verb in held), *sorted(held.difference(known)))
 
 
-def _rule(verbs: Iterable[str], group: str, resources: Iterable[str]) -> _Rule:
+def _rule(verbs: Iterable[str], group: str, resources: Iterable[str]) -> Rule:
     return {"verbs": list(verbs), "apiGroups": [group], "resources": list(resources)}
 
 
@@ -207,9 +262,3 @@ def plural(kind: str) -> str:
     if name.endswith("s"):
         return f"{name}es"
     return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-
-
-@cache
-def _facts() -> dict[str, Any]:
-    document: dict[str, Any] = read_data("dracfg.lower", "data/roles.yaml")
-    return document

@@ -40,10 +40,19 @@ def driver_values(catalog: Catalog, cluster: Cluster, pool: Pool, driver: Driver
         *_classes(catalog, cluster, driver),
         *_sharing(pool, driver),
         *_metadata(driver),
-        *(((FEATURE_GATES, name), on) for name, on in driver.document.spec.feature_gates.items()),
+        *_gates(driver),
     ):
         _place(values, steps, value)
     return _merged(values, _plain(driver.document.spec.values))
+
+
+def gate_values(pool: Pool, driver: Driver) -> Mapping[str, Any]:
+    """The driver's own gates as its chart is told of them on the nodes of one pool."""
+    values: dict[str, Any] = {}
+    for steps, value in (*_sharing(pool, driver), *_metadata(driver), *_gates(driver)):
+        _place(values, steps, value)
+    gates = _merged(values, _plain(driver.document.spec.values)).get(FEATURE_GATES)
+    return gates if isinstance(gates, Mapping) else {}
 
 
 def chart_name(driver: Driver) -> str | None:
@@ -175,6 +184,11 @@ def _metadata(driver: Driver) -> Iterator[Setting]:
             yield (FEATURE_GATES, fact.gate), True
         if fact.value_path is not None:
             yield _steps(fact.value_path), True
+
+
+def _gates(driver: Driver) -> Iterator[Setting]:
+    for name, on in driver.document.spec.feature_gates.items():
+        yield (FEATURE_GATES, name), on
 
 
 def _available(driver: Driver, since: str | None) -> bool:

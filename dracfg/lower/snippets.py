@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from textwrap import indent
+from types import MappingProxyType
 
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Artifact, K8sObject, Origin, Unit, origin_of
@@ -59,8 +60,12 @@ _README = {
     _EXCLUSIONS_FILE: "What Argo CD need not watch; add the entry to the list in `argocd-cm`.",
     "applier-": "What the applier must be allowed to do; apply it as a cluster administrator, "
     "before the first sync and whenever it changes.",
+    "kueue-": "What Kueue must count each class as; merge it into its Configuration, then restart "
+    "Kueue's manager, which reads it at its start only.",
     "namespaces-": "Labels and annotations that the owners of these namespaces must set. A "
     "namespace has no rights until they are there.",
+    "roles-": "What DRA drivers, and schedulers beside kube-scheduler, must be allowed to do; "
+    "compare it with what their charts bring, and bind what is missing.",
 }
 
 
@@ -69,11 +74,13 @@ def snippets(
     *,
     applier: Mapping[str, Sequence[K8sObject]],
     external: Mapping[str, Sequence[K8sObject]],
+    third_party: Mapping[str, Sequence[K8sObject]] = MappingProxyType({}),
+    kueue: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Unit, ...]:
     """The unit of snippets, or none where nothing is left for operators to do.
 
-    `applier` and `external` are by the cluster's name: the roles and bindings of its applier, and
-    the tenants' namespaces that somebody else manages.
+    All is by the cluster's name: the roles and bindings of its applier, the tenants' namespaces that
+    somebody else manages, the roles of drivers and schedulers, and the text for Kueue.
     """
     artifacts: list[Artifact] = []
     for cluster in catalog.clusters.values():
@@ -85,7 +92,13 @@ def snippets(
             Artifact(thing, file, _origin(catalog, cluster, thing))
             for thing in external.get(cluster.name, ())
         ]
+        file = f"roles-{cluster.name}.yaml"
+        artifacts += [
+            Artifact(thing, file, origin_of(cluster.document))
+            for thing in third_party.get(cluster.name, ())
+        ]
     texts = _argocd_texts(catalog.clusters.values())
+    texts |= {f"kueue-{name}.yaml": text for name, text in kueue.items()}
     if not artifacts and not texts:
         return ()
     files = sorted({artifact.file for artifact in artifacts} | texts.keys())

@@ -22,6 +22,8 @@ from dracfg.model.tenant import AdminAccess, Profile, ProfileConfig, Toleration
 TEMPLATES_FILE = "claim-templates.yaml"
 CLAIMS_FILE = "claims.yaml"
 REQUESTS = "dracfg.dev/requests"
+PRIORITY = "dracfg.dev/priority"
+"""The PriorityClass that pods of a template are meant to have; nothing reads it but people."""
 TENANT = "dracfg.dev/tenant"
 PROFILE = "dracfg.dev/profile"
 
@@ -145,6 +147,7 @@ def _template(context: Context, plan: ClaimPlan, place: Place, origin: Origin) -
         "metadata": {"labels": _claim_labels(context.tenant, plan.profile), "annotations": note},
         "spec": claim_spec(plan),
     }
+    priority = plan.profile.priority
     return make(
         RESOURCE_API,
         "ResourceClaimTemplate",
@@ -153,7 +156,7 @@ def _template(context: Context, plan: ClaimPlan, place: Place, origin: Origin) -
         {"spec": spec},
         namespace=place.name,
         labels=labels,
-        annotations=note,
+        annotations=note if priority is None else {**note, PRIORITY: priority},
     )
 
 

@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from dracfg.kube.features import feature_matrix
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.classes import ClassPlan, device_classes
-from dracfg.lower.access import applier_role, cluster_roles, role_bindings
+from dracfg.lower.access import (
+    applier_role,
+    cluster_role_bindings,
+    cluster_roles,
+    role_bindings,
+)
 from dracfg.lower.admission import admission
 from dracfg.lower.artifact import Artifact, K8sObject, Unit, origin_of
+from dracfg.lower.audit import audit_policy
 from dracfg.lower.classes import FILE as CLASSES_FILE
 from dracfg.lower.classes import device_class_artifacts
 from dracfg.lower.controlplane import control_plane
 from dracfg.lower.gates import GatePlan, cluster_gates
 from dracfg.lower.gitops import gitops_units
+from dracfg.lower.kueue import (
+    cluster_queues,
+    counted_classes,
+    kueue_artifacts,
+    kueue_configuration,
+    local_queues,
+)
 from dracfg.lower.namespaces import external_namespaces, namespace_artifacts, own_namespace
 from dracfg.lower.nodes import node_pool
+from dracfg.lower.offers import offer_artifacts
 from dracfg.lower.policyversions import FILE as VERSIONS_FILE
 from dracfg.lower.policyversions import RETIRED_FILE as RETIRED_VERSIONS_FILE
 from dracfg.lower.policyversions import policy_version_artifacts
+from dracfg.lower.priorities import priority_artifacts, priority_quotas
 from dracfg.lower.quarantine import device_taint_rules
 from dracfg.lower.quotas import quota_artifacts
 from dracfg.lower.retirement import retire
+from dracfg.lower.rights import claims_by_namespace
 from dracfg.lower.sync import retained_by_default, with_engine, without_engine
 from dracfg.lower.templates import (
     CLAIMS_FILE,
@@ -32,6 +49,7 @@ from dracfg.lower.templates import (
     claim_artifacts,
     template_artifacts,
 )
+from dracfg.lower.thirdparty import third_party_roles
 from dracfg.lower.webhooks import webhooks
 from dracfg.source.standing import Standing
 
@@ -52,9 +70,21 @@ def lower(catalog: Catalog, standing: Standing) -> tuple[Unit, ...]:
         if cluster.document.spec.gitops.applier is not None
     }
     external = {
-        cluster.name: external_namespaces(catalog, cluster) for cluster in catalog.clusters.values()
+        cluster.name: external_namespaces(
+            catalog, cluster, claims_by_namespace(_objects(units, cluster))
+        )
+        for cluster in catalog.clusters.values()
     }
-    units += gitops_units(catalog, units, applier=applier, external=external)
+    units += gitops_units(
+        catalog,
+        units,
+        applier=applier,
+        external=external,
+        third_party={
+            cluster.name: third_party_roles(cluster) for cluster in catalog.clusters.values()
+        },
+        kueue=_kueue_texts(catalog),
+    )
     return tuple(sorted(units, key=lambda unit: unit.path))
 
 
@@ -62,20 +92,42 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> tup
     """The units of one cluster."""
     classes = device_classes(catalog, cluster)
     tenants = catalog.tenants_on(cluster.name)
+    counted = counted_classes(catalog, cluster, classes)
     tenant_units = [
-        unit for tenant in tenants for unit in _tenant_units(cluster, tenant, classes, standing)
+        unit
+        for tenant in tenants
+        for unit in _tenant_units(cluster, tenant, classes, counted, standing)
     ]
     synced = [
-        *_guard_units(catalog, cluster, tenants, classes),
-        *_platform_units(catalog, cluster, classes, tenant_units, standing),
+        *_guard_units(catalog, cluster, tenants, classes, tenant_units),
+        *_platform_units(catalog, cluster, classes, counted, tenant_units, standing),
         *tenant_units,
     ]
     plan = gate_plan(cluster, synced)
-    control = control_plane(cluster, plan)
     units = [_with_engine(cluster, unit) for unit in synced]
-    units += [control] if control is not None else []
+    units += _control_plane_units(cluster, plan)
     units += [node_pool(catalog, cluster, pool, plan) for pool in cluster.pools]
     return tuple(units)
+
+
+def _control_plane_units(cluster: Cluster, plan: GatePlan) -> list[Unit]:
+    """What the people of the control plane set: gates and the audit policy."""
+    audit = audit_policy(cluster)
+    control = control_plane(cluster, plan)
+    if control is not None:
+        return [replace(control, artifacts=(*control.artifacts, *audit))]
+    return [Unit(f"{cluster.name}/control-plane", audit, synced=False)] if audit else []
+
+
+def _kueue_texts(catalog: Catalog) -> dict[str, str]:
+    """What Kueue's Configuration must say, by the cluster's name."""
+    texts = {}
+    for name, cluster in catalog.clusters.items():
+        counted = counted_classes(catalog, cluster, device_classes(catalog, cluster))
+        text = kueue_configuration(cluster, counted)
+        if text is not None:
+            texts[name] = text
+    return texts
 
 
 def gate_plan(cluster: Cluster, units: Iterable[Unit]) -> GatePlan:
@@ -96,18 +148,27 @@ def _guard_units(
     cluster: Cluster,
     tenants: Sequence[Tenant],
     classes: Sequence[ClassPlan],
+    tenant_units: Iterable[Unit],
 ) -> list[Unit]:
+    templates = Counter(
+        str(artifact.object["metadata"]["namespace"])
+        for unit in tenant_units
+        for artifact in unit.artifacts
+        if artifact.object["kind"] == "ResourceClaimTemplate"
+    )
     fixed = [
         own_namespace(cluster),
-        *admission(cluster),
+        *admission(catalog, cluster, classes),
         *webhooks(catalog, cluster),
     ]
     extended = extended_resources(cluster, classes)
     by_name = {plan.name: plan for plan in classes}
+    claims = claims_by_namespace(_objects(tenant_units, cluster))
     groups = [
         [
-            *namespace_artifacts(cluster, tenant, by_name),
-            *quota_artifacts(cluster, tenant, classes, extended=extended),
+            *namespace_artifacts(cluster, tenant, by_name, claims),
+            *quota_artifacts(cluster, tenant, classes, extended=extended, templates=templates),
+            *priority_quotas(cluster, tenant),
         ]
         for tenant in tenants
     ]
@@ -118,6 +179,7 @@ def _platform_units(
     catalog: Catalog,
     cluster: Cluster,
     classes: Sequence[ClassPlan],
+    counted: Sequence[ClassPlan],
     tenant_units: Iterable[Unit],
     standing: Standing,
 ) -> list[Unit]:
@@ -128,12 +190,19 @@ def _platform_units(
     )
     artifacts = [
         *cluster_roles(catalog, cluster),
+        *priority_artifacts(cluster),
+        *kueue_artifacts(catalog, cluster, counted),
+        *offer_artifacts(catalog, cluster),
         *policy_version_artifacts(cluster, [without_engine(thing) for thing in versions]),
         *device_taint_rules(cluster),
         *device_class_artifacts(classes),
         *_retired_classes(cluster, classes, tenant_units, standing),
     ]
-    return _split(path, artifacts, [])
+    of_tenants = [
+        (*cluster_role_bindings(cluster, tenant), *cluster_queues(cluster, tenant, counted))
+        for tenant in catalog.tenants_on(cluster.name)
+    ]
+    return _split(path, artifacts, of_tenants)
 
 
 def _retired_classes(
@@ -178,6 +247,7 @@ def _tenant_units(
     cluster: Cluster,
     tenant: Tenant,
     classes: Iterable[ClassPlan],
+    counted: Sequence[ClassPlan],
     standing: Standing,
 ) -> list[Unit]:
     context = Context(cluster, tenant, {plan.name: plan for plan in classes})
@@ -198,7 +268,8 @@ def _tenant_units(
         )
     ]
     by_namespace: dict[str, list[Artifact]] = {}
-    for artifact in (*role_bindings(cluster, tenant), *templates, *claims, *old):
+    queues = local_queues(cluster, tenant, counted)
+    for artifact in (*role_bindings(cluster, tenant), *queues, *templates, *claims, *old):
         namespace = artifact.object["metadata"].get("namespace", "")
         by_namespace.setdefault(namespace, []).append(artifact)
     return _split(path, [], list(by_namespace.values()))

@@ -174,6 +174,10 @@ Reason: TypeAlias = Annotated[str, StringConstraints(min_length=3, max_length=50
 Duration: TypeAlias = Annotated[str, StringConstraints(pattern=r"^([0-9]+(ms|s|m|h|d))+$")]
 """A length of time such as 30s, 15m or 24h."""
 
+_DATE = r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
+Date: TypeAlias = Annotated[str, StringConstraints(pattern=_DATE)]
+"""A day, such as 2026-11-29."""
+
 PATTERN_WORDS = {
     LABEL: "lower-case letters, digits and dashes, a letter or digit first and last",
     SUBDOMAIN: "lower-case letters, digits, dashes and dots, as in gpu.nvidia.com",
@@ -189,6 +193,7 @@ PATTERN_WORDS = {
     rf"^({_DOMAIN}/)?{_KEY_NAME}$": "a label key is needed, as in node.example.com/pool",
     rf"^{_KEY_NAME}?$": "a label value is needed: letters, digits, dashes, dots and underscores",
     rf"^{_DOMAIN}/{_KEY_NAME}$": "a resource name with its domain is needed, as in nvidia.com/gpu",
+    _DATE: "a day is needed, as in 2026-11-29",
     r"^([0-9]+(ms|s|m|h|d))+$": "a length of time is needed, as in 30s, 15m or 24h",
 }
 """What each pattern asks for, in words."""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from dracfg.model.base import Name, Spec
+from dracfg.model.base import Count, Name, Spec
 
 
 class PolicyTestSpec(Spec):
@@ -15,12 +15,29 @@ class PolicyTestSpec(Spec):
     cluster: Name
     user: str = Field(min_length=1)
     groups: tuple[str, ...] = ()
+    """Without those that authentication adds by itself, such as system:authenticated."""
+    roles: tuple[str, ...] = ()
+    """ClusterRoles that the user holds beside what dracfg binds: edit and the like in the namespace,
+    cluster-admin and roles that dracfg emits or lists in the whole cluster."""
+    user_extra: dict[str, tuple[str, ...]] = {}
+    """Facts that authentication adds, such as authentication.kubernetes.io/node-name."""
     namespace: Name | None = None
     operation: Literal["CREATE", "UPDATE", "DELETE"]
+    subresource: str | None = Field(default=None, pattern=r"^[a-z]+$")
+    """Such as status; left out for the object itself."""
     object: dict[str, Any] | None = None
+    """The object as it is sent; of a deletion the object that stands."""
     object_file: str | None = None
     """A file beside the test, instead of `object`."""
+    old_object: dict[str, Any] | None = None
+    """What stands before an update. An object that dracfg emits need not be written out."""
+    options: dict[str, Any] | None = None
+    """Options of the request, such as gracePeriodSeconds of a deletion."""
+    used: dict[str, Count] = {}
+    """What the namespace holds already, by key of its quota."""
     expect: Literal["allow", "deny"]
-    rule: str | None = Field(default=None, pattern=r"^[A-Z]{3}[0-9]{3}$")
+    rule: str | None = Field(default=None, pattern=r"^([A-Z]{3}[0-9]{3}|RBAC|QUOTA)$")
+    """The code of the denial, or of the warning of what is allowed. RBAC and QUOTA name what denies
+    without a code."""
     message: str | None = None
     """A part of the message that a denial must show."""

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from dracfg.model.base import (
     Count,
+    Date,
     DriverName,
     LabelKey,
     LabelValue,
@@ -47,7 +48,7 @@ class Quarantine(Spec):
     """The driver's resource pool, mostly the node's name."""
     device: Name | None = None
     reason: Reason
-    since: str = Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples=["2026-11-29"])
+    since: Date = Field(examples=["2026-11-29"])
     evict: bool = False
     """Whether pods that use the device are evicted (NoExecute) or may end by themselves (NoSchedule)."""
 

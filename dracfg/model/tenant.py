@@ -21,8 +21,7 @@ from dracfg.model.base import (
 from dracfg.model.cluster import ServiceAccountRef
 
 TenantState = Literal["active", "frozen", "draining", "removed"]
-
-_ONE_SUBJECT = {"minProperties": 1, "maxProperties": 1}
+Visibility = Literal["none", "classes", "slices"]
 
 
 class GroupSubject(Spec):
@@ -56,6 +55,9 @@ class Access(Spec):
 
     use: tuple[Subject, ...] = ()
     view: tuple[Subject, ...] = ()
+    visibility: Visibility = "none"
+    """What they may read beyond their namespaces: nothing, all device classes, or every published
+    device of the cluster as well, with its node and serial numbers."""
 
 
 class TenantNamespace(Spec):
@@ -88,6 +90,8 @@ class Entitlement(Spec):
     """Devices that are promised; a map by size or partition where the policy has them."""
     limit: Amounts | None = None
     """What quota enforces; for each size as much as is guaranteed unless said."""
+    priority: Name | None = None
+    """A priority of the cluster that pods with these devices may have."""
 
 
 SizeText = Annotated[
@@ -162,6 +166,8 @@ class Profile(Spec):
     align: tuple[Align, ...] = ()
     distinct: tuple[Distinct, ...] = ()
     config: tuple[ProfileConfig, ...] = ()
+    priority: Name | None = None
+    """The priority that pods of this profile are meant to have."""
 
 
 class SharedClaim(Spec):

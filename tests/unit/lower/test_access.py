@@ -9,7 +9,14 @@ import pytest
 
 from dracfg.kube.objects import schema_faults
 from dracfg.link.catalog import Catalog
-from dracfg.lower.access import applier_role, cluster_roles, plural, role_bindings
+from dracfg.link.classes import device_classes
+from dracfg.lower.access import (
+    applier_role,
+    cluster_role_bindings,
+    cluster_roles,
+    plural,
+    role_bindings,
+)
 from dracfg.lower.admission import admission
 from dracfg.lower.artifact import Artifact
 
@@ -51,9 +58,11 @@ def test_own_claims_are_there_only_where_somebody_writes_them(
         return list(roles(catalog_of(platform, text)))
 
     writing = vision.replace("spec:\n", "spec:\n  ownClaims: true\n", 1)
-    assert names(vision) == ["dracfg-tenant-use", "dracfg-tenant-view"]
-    assert names(writing)[2:] == ["dracfg-tenant-own-claims"]
-    assert names(writing.replace("spec:\n", "spec:\n  state: removed\n", 1)) == names(vision)
+    assert names(vision)[:2] == ["dracfg-tenant-use", "dracfg-tenant-view"]
+    assert set(names(writing)) - set(names(vision)) == {"dracfg-tenant-own-claims"}
+    removed = names(writing.replace("spec:\n", "spec:\n  state: removed\n", 1))
+    assert set(names(vision)) - set(removed) == {"dracfg-monitoring"}
+    assert "dracfg-tenant-own-claims" not in removed
     artifact = roles(catalog_of(platform, writing))["dracfg-tenant-own-claims"]
     assert [str(origin) for origin in artifact.via] == ["all.yaml#Tenant/vision/spec/ownClaims"]
 
@@ -71,7 +80,8 @@ def test_roles_grant_what_a_reviewer_would_list(
             if verb in WRITES:
                 assert resource not in forbidden
                 assert not resource.endswith("/status")
-    use, view, own = granted.values()
+    tenants = ("dracfg-tenant-use", "dracfg-tenant-view", "dracfg-tenant-own-claims")
+    use, view, own = (granted[name] for name in tenants)
     assert {verb for verb, *_ in view} == {"get", "list", "watch"}
     assert {what[1:] for what in use} == {what[1:] for what in view}
     assert {what for what in use if what[1] == "resource.k8s.io"} == {
@@ -151,7 +161,8 @@ def test_objects_fit_the_schema(catalog: Catalog, minor: str) -> None:
 
 def test_the_applier_holds_kinds_and_grants_and_binds_by_name(catalog: Catalog) -> None:
     cluster = catalog.clusters["east"]
-    policies = [artifact.object for artifact in admission(cluster)]
+    classes = device_classes(catalog, cluster)
+    policies = [artifact.object for artifact in admission(catalog, cluster, classes)]
     made = [a.object for a in (*cluster_roles(catalog, cluster), *bindings(catalog))]
     role, binding = applier_role(cluster, [*policies, *made])
     granted = set().union(*(allowed(r.object["rules"]) for r in roles(catalog).values()))
@@ -172,7 +183,13 @@ def test_the_applier_holds_kinds_and_grants_and_binds_by_name(catalog: Catalog) 
             "verbs": ["bind"],
             "apiGroups": [GROUP],
             "resources": ["clusterroles"],
-            "resourceNames": ["dracfg-tenant-use", "dracfg-tenant-view"],
+            "resourceNames": [
+                "dracfg-monitoring",
+                "dracfg-pr-bot",
+                "dracfg-pr-bot-records",
+                "dracfg-tenant-use",
+                "dracfg-tenant-view",
+            ],
         }
     ]
     assert binding["subjects"] == [
@@ -209,3 +226,46 @@ def test_without_roles_nothing_is_bound_and_without_an_applier_nothing_is_made(
 )
 def test_plural(kind: str, resource: str) -> None:
     assert plural(kind) == resource
+
+
+@pytest.mark.parametrize(
+    ("visibility", "role"),
+    [("none", None), ("classes", "dracfg-class-reader"), ("slices", "dracfg-slice-reader")],
+)
+def test_visibility_binds_all_subjects_of_the_tenant(
+    catalog_of: Any, platform: str, vision: str, visibility: str, role: str | None
+) -> None:
+    text = vision.replace("    view: [", f"    visibility: {visibility}\n    view: [", 1)
+    catalog = catalog_of(platform, text)
+    found = cluster_role_bindings(catalog.clusters["east"], catalog.tenants["vision"])
+    made = {a.object["roleRef"]["name"]: a.object for a in found}
+    assert made.keys() - {"dracfg-monitoring"} == ({role} if role else set())
+    assert (role in roles(catalog)) is (role is not None)
+    if role is not None:
+        assert made[role]["metadata"]["name"] == f"{role}-vision"
+        names = [subject["name"] for subject in made[role]["subjects"]]
+        assert names == ["vision-eng", "ann", "runner", "guests"]
+        assert schema_faults(made[role], "1.36") == ()
+
+
+def test_only_service_accounts_watch_devices_in_use(
+    catalog_of: Any, platform: str, vision: str
+) -> None:
+    def watching(text: str) -> list[list[str]]:
+        catalog = catalog_of(platform, text)
+        found = cluster_role_bindings(catalog.clusters["east"], catalog.tenants["vision"])
+        return [[subject["name"] for subject in a.object["subjects"]] for a in found]
+
+    assert watching(vision) == [["runner"]]
+    assert watching(vision[: vision.index("  adminAccess")]) == []
+    people = vision.replace(", {serviceAccount: {namespace: ci, name: runner}}", "")
+    assert watching(people) == []
+
+
+def test_a_removed_tenant_reads_nothing_of_the_cluster(
+    catalog_of: Any, platform: str, vision: str
+) -> None:
+    text = vision.replace("spec:\n", "spec:\n  state: removed\n", 1)
+    text = text.replace("    view: [", "    visibility: slices\n    view: [", 1)
+    catalog = catalog_of(platform, text)
+    assert cluster_role_bindings(catalog.clusters["east"], catalog.tenants["vision"]) == ()

@@ -153,7 +153,7 @@ def build(tmp_path: Path) -> Build:
             assert held, f"{old!r} stands nowhere"
             texts[held[0]] = texts[held[0]].replace(old, new, 1)
         if more:
-            texts["catalog/more.yaml"] = more
+            texts[f"{'tenants' if 'kind: Tenant' in more else 'catalog'}/more.yaml"] = more
         root = tmp_path / f"r{len(list(tmp_path.iterdir()))}"
         for path, text in texts.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
