@@ -8,13 +8,14 @@ import click
 
 from dracfg.cli import options
 from dracfg.cli.output import counted, exit_code, plural, show_findings
-from dracfg.cli.repository import repository_errors
+from dracfg.cli.repository import repository_errors, require_clusters
 from dracfg.diagnostics.render.document import report
-from dracfg.pipeline import Timings, judge, timings_table
+from dracfg.pipeline import InventoryFile, Timings, judge, timings_table
 
 
 @click.command(name="check")
 @options.shared
+@options.inventories
 def command(
     root: Path,
     form: str,
@@ -23,6 +24,7 @@ def command(
     quiet: bool,
     timings: bool,
     no_cache: bool,  # noqa: ARG001  everything is read anew in any case
+    inventories: tuple[InventoryFile, ...],
 ) -> int:
     """Judge catalog/ and tenants/ by every rule that they give data for.
 
@@ -30,12 +32,13 @@ def command(
     """
     clock = Timings()
     with repository_errors():
-        judged = judge(root, clock)
+        judged = judge(root, clock, inventories)
+    require_clusters(judged, inventories)
     show_findings(
         judged.findings,
         form,
         colour,
-        judged.sources.lines,
+        judged.lines,
         lambda: report("CheckReport", judged.verdict, judged.findings),
     )
     if not quiet:
@@ -43,7 +46,8 @@ def command(
             f"{plural(len(judged.catalog.clusters), 'cluster')}, "
             f"{plural(len(judged.catalog.tenants), 'tenant')}"
         )
-        click.echo(f"{counted(judged.findings)} in {extent} (level intent)", err=True)
+        levels = "levels intent, inventory" if judged.inventories else "level intent"
+        click.echo(f"{counted(judged.findings)} in {extent} ({levels})", err=True)
     if timings:
         click.echo(timings_table(clock.seconds), err=True)
     return exit_code(judged.findings, fail_on)

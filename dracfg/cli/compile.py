@@ -14,7 +14,7 @@ from dracfg.cli.repository import repository_errors
 from dracfg.diagnostics.render.document import report
 from dracfg.emit.tree import TreePlan, UnitPlan
 from dracfg.pipeline import OUT, Compiled, Timings, compile_repository, timings_table
-from dracfg.scope import Scope
+from dracfg.scope import Scope, tenant_of
 
 _MOST_UNITS = 20
 
@@ -62,8 +62,8 @@ def command(
             jobs=jobs,
             timings=clock,
         )
-    sources = done.judgement.sources
-    show_findings(done.findings, form, colour, sources.lines, lambda: _document(done, check))
+    lines = done.judgement.lines
+    show_findings(done.findings, form, colour, lines, lambda: _document(done, check))
     if not quiet:
         for line in _summary(done, check):
             click.echo(line, err=True)
@@ -87,7 +87,7 @@ def _summary(done: Compiled, check: bool) -> Iterator[str]:
         if len(moved) > _MOST_UNITS:
             yield f"and {plural(len(moved) - _MOST_UNITS, 'unit')} more"
         if not done.tree.stale:
-            yield f"{OUT}/ is fresh: {_extent(done)}"
+            yield f"{OUT}/ is fresh: {_extent(done, done.tree)}"
         elif not moved:
             yield f"stale: {OUT}/dracfg.lock.json; run dracfg compile"
         return
@@ -95,7 +95,7 @@ def _summary(done: Compiled, check: bool) -> Iterator[str]:
         yield f"{counted(done.findings)}; nothing was written"
         return
     yield (
-        f"compiled {_extent(done)}; {plural(len(moved), 'unit')} changed, "
+        f"compiled {_extent(done, done.tree)}; {plural(len(moved), 'unit')} changed, "
         f"{len(done.tree.units) - len(moved):,} unchanged"
     )
     for unit in moved[:_MOST_UNITS]:
@@ -104,14 +104,21 @@ def _summary(done: Compiled, check: bool) -> Iterator[str]:
         yield f"  and {plural(len(moved) - _MOST_UNITS, 'unit')} more"
 
 
-def _extent(done: Compiled) -> str:
+def _extent(done: Compiled, tree: TreePlan) -> str:
+    """What the run looked at: everything, or the units that its scope and errors left."""
     catalog = done.judgement.catalog
-    objects = sum(len(unit.artifacts) for unit in done.judgement.units)
+    paths = {unit.path for unit in tree.units if unit.status != "removed"}
+    made = [unit for unit in done.judgement.units if unit.path in paths]
+    clusters, tenants = set(catalog.clusters), set(catalog.tenants)
+    if len(made) < len(done.judgement.units):
+        places = [path.partition("/") for path in paths if not path.startswith("gitops/")]
+        clusters = {cluster for cluster, _, _ in places}
+        tenants = {tenant for _, _, rest in places if (tenant := tenant_of(rest))}
     return ", ".join(
         (
-            plural(len(catalog.clusters), "cluster"),
-            plural(len(catalog.tenants), "tenant"),
-            plural(objects, "object"),
+            plural(len(clusters), "cluster"),
+            plural(len(tenants), "tenant"),
+            plural(sum(len(unit.artifacts) for unit in made), "object"),
         )
     )
 

@@ -16,6 +16,9 @@ COMMANDS = {
     "init": "a working repository to start from",
     "compile": "write out/ from catalog/ and tenants/",
     "check": "judge catalog and tenants, write nothing",
+    "show": "the linked form of anything, a cluster's gates, where a field comes from",
+    "place": "where one claim of a profile would land, node by node",
+    "test": "policy tests, offline: who may create what, with which message",
     "schema": "JSON Schemas of the input language",
     "version": "the version of dracfg and the Kubernetes minors it knows",
 }

@@ -8,8 +8,27 @@ from typing import Any, TypeVar
 
 import click
 
+from dracfg.pipeline import InventoryFile
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 Decorator = Callable[[_F], _F]
+
+
+def _inventory(value: str) -> InventoryFile:
+    """`FILE` or `CLUSTER=FILE`; a file whose own name has an equals sign is taken as it is."""
+    cluster, sign, path = value.partition("=")
+    if not sign or Path(value).is_file():
+        cluster, path = "", value
+    if not Path(path).is_file():
+        raise click.BadParameter(f"there is no file {path}")
+    return InventoryFile(Path(path), cluster or None)
+
+
+def _inventories(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[InventoryFile, ...]:
+    return tuple(map(_inventory, values))
+
 
 root = click.option(
     "-C",
@@ -27,6 +46,11 @@ clusters = click.option(
 tenants = click.option(
     "--tenant", "tenants", multiple=True, envvar="DRACFG_TENANT", metavar="GLOB",
     help="Only these tenants.",
+)  # fmt: skip
+inventories = click.option(
+    "--inventory", "inventories", multiple=True, envvar="DRACFG_INVENTORY",
+    metavar="[CLUSTER=]FILE", callback=_inventories,
+    help="Recorded ResourceSlices, in place of those that the Cluster names.",
 )  # fmt: skip
 form = click.option(
     "--format",

@@ -30,6 +30,11 @@ def wants_colour(choice: str) -> bool:
     return "NO_COLOR" not in os.environ and sys.stdout.isatty()
 
 
+def text_width() -> int:
+    """Columns of text: those of the terminal, 100 at most, 80 where there is none."""
+    return min(100, shutil.get_terminal_size((80, 24)).columns)
+
+
 def show_findings(
     findings: Sequence[Diagnostic],
     form: str,
@@ -43,8 +48,8 @@ def show_findings(
     elif form == "concise":
         click.echo(render_concise(findings), nl=False)
     else:
-        width = min(100, shutil.get_terminal_size((80, 24)).columns)
-        click.echo(render(findings, lines, colour=wants_colour(colour), width=width), nl=False)
+        text = render(findings, lines, colour=wants_colour(colour), width=text_width())
+        click.echo(text, nl=False)
 
 
 def exit_code(findings: Iterable[Diagnostic], fail_on: str) -> int:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
 
-from dracfg.pipeline import NoRepository, TreeError
+from dracfg.diagnostics import did_you_mean
+from dracfg.pipeline import (
+    InventoryFile,
+    Judgement,
+    NoRepository,
+    NothingRead,
+    OutOfScope,
+    TreeError,
+)
 
 
 @contextmanager
@@ -20,7 +28,32 @@ def repository_errors() -> Iterator[None]:
         near = f"; found one in {os.path.relpath(missing.near)} (use -C)" if missing.near else ""
         start = "" if missing.near else "; `dracfg init` writes one to start from"
         raise click.ClickException(f"no catalog/ {where}{near}{start}") from None
+    except NothingRead:
+        raise click.ClickException(
+            "catalog/ and tenants/ hold no document; out/ was left as it is"
+        ) from None
+    except OutOfScope as missed:
+        globs = ", ".join(" ".join(pair) for pair in missed.unmatched)
+        raise click.ClickException(f"nothing is named by {globs}; nothing was written") from None
     except TreeError as refused:
         raise click.ClickException(
             f"{refused.path}: {refused.reason}; the old tree stands"
         ) from None
+
+
+def require_clusters(judged: Judgement, inventories: Sequence[InventoryFile]) -> None:
+    """Refuses a record for a cluster that the catalog does not have."""
+    for given in inventories:
+        if given.cluster is not None and given.cluster not in judged.catalog.clusters:
+            known = tuple(judged.catalog.clusters)
+            raise click.ClickException(
+                f"there is no Cluster {given.cluster}{hint(given.cluster, known)}"
+            )
+
+
+def hint(name: str, known: Sequence[str]) -> str:
+    """`; did you mean prod-east`, or the known names where none is near."""
+    meant = did_you_mean(name, known)
+    if meant is not None:
+        return f"; did you mean {meant}?"
+    return f"; there are {', '.join(known)}" if 0 < len(known) <= 7 else ""
