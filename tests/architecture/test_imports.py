@@ -18,6 +18,8 @@ ORDER = (
     "lower",
     "allocate",
     "check",
+    "show",
+    "policytest",
     "emit",
     "scope",
     "pipeline",
