@@ -6,83 +6,48 @@ run: each pass judges what the ones before could make sense of.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from dracfg.allocate import Inventory
-from dracfg.allocate.recorded import GivenRecord, cluster_inventories
+from dracfg.allocate.recorded import cluster_inventories
 from dracfg.check.catalog import check_catalog
 from dracfg.check.departures import check_departures
 from dracfg.check.disjoint import check_disjoint
 from dracfg.check.expressions import check_expressions
+from dracfg.check.guarantees import unproven_guarantees
 from dracfg.check.inventory import check_inventory
 from dracfg.check.leastprivilege import check_roles
 from dracfg.check.objects import check_units
 from dracfg.check.opaque import check_opaque
 from dracfg.check.standing import check_standing
 from dracfg.check.versions import check_versions
-from dracfg.diagnostics import Diagnostic, Span, diagnose, sort_key
+from dracfg.diagnostics import Diagnostic, sort_key
 from dracfg.emit.apply import AppliedTree, apply
 from dracfg.emit.errors import TreeError
 from dracfg.emit.files import render_units
+from dracfg.emit.findings import tree_findings
 from dracfg.emit.tree import TreePlan, plan
-from dracfg.link.catalog import Catalog, Cluster
+from dracfg.inventories import InventoryFile, read_records
+from dracfg.link.catalog import Catalog
 from dracfg.link.index import index
 from dracfg.link.linker import link
 from dracfg.lower.artifact import Unit
 from dracfg.lower.units import gate_plans, lower
-from dracfg.model.base import at
 from dracfg.model.kinds import AnyDocument
 from dracfg.model.parse import parse
+from dracfg.passes import PIPELINE, Timings, timings_table
 from dracfg.scope import Scope, blocked_units
 from dracfg.source import Sources, read_repository
-from dracfg.source.records import Record, read_record
+from dracfg.source.records import Record
 from dracfg.source.standing import Standing, read_standing
 
-Pass = Literal["read", "parse", "index", "expand", "check", "lower", "validate", "emit"]
-PIPELINE: tuple[Pass, ...] = (
-    "read",
-    "parse",
-    "index",
-    "expand",
-    "check",
-    "lower",
-    "validate",
-    "emit",
-)
 Verdict = Literal["proven", "refuted", "unknown"]
 
 OUT = "out"
-_T = TypeVar("_T")
-
-
-@dataclass(slots=True)
-class Timings:
-    """Seconds by pass, of this run only; never part of a result."""
-
-    seconds: dict[Pass, float] = field(default_factory=dict)
-
-    def measure(self, name: Pass, work: Callable[[], _T]) -> _T:
-        start = time.perf_counter()
-        try:
-            return work()
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-
-@dataclass(frozen=True, slots=True)
-class InventoryFile:
-    """A recorded dump of ResourceSlices, for the named cluster or for those that it fits.
-
-    `path` is as the process sees it. It takes the place of what the Cluster names itself.
-    """
-
-    path: Path
-    cluster: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +73,17 @@ class Judgement:
         return any(finding.is_error for finding in self.findings)
 
     @property
+    def unproven(self) -> int:
+        """Guarantees that nothing has proven."""
+        return unproven_guarantees(self.catalog)
+
+    @property
     def verdict(self) -> Verdict:
-        return verdict(self.findings)
+        """refuted with an error, unknown with something undecided or unproven, else proven."""
+        severities = {finding.severity for finding in self.findings}
+        if "error" in severities:
+            return "refuted"
+        return "unknown" if "unknown" in severities or self.unproven else "proven"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +125,6 @@ class OutOfScope(Exception):
         self.unmatched = tuple(unmatched)
 
 
-def verdict(findings: tuple[Diagnostic, ...]) -> Verdict:
-    """refuted with an error, unknown with something undecided, else proven."""
-    severities = {finding.severity for finding in findings}
-    if "error" in severities:
-        return "refuted"
-    return "unknown" if "unknown" in severities else "proven"
-
-
 def judge(
     root: Path, timings: Timings | None = None, inventories: Sequence[InventoryFile] = ()
 ) -> Judgement:
@@ -180,7 +146,7 @@ def judge(
     findings = [*sources.faults, *standing_faults, *parsed.faults, *twice, *linked.faults]
     findings += clock.measure("check", lambda: check_catalog(catalog))
     findings += clock.measure("check", lambda: check_opaque(catalog))
-    own, given, unread = clock.measure("read", lambda: _read_records(root, catalog, inventories))
+    own, given, unread = clock.measure("read", lambda: read_records(root, catalog, inventories))
     recorded, faults = clock.measure("read", lambda: cluster_inventories(catalog, own, given))
     findings += [*unread, *faults]
     findings += clock.measure("check", lambda: check_inventory(catalog, recorded))
@@ -236,9 +202,9 @@ def compile_repository(
     tree = clock.measure("emit", lambda: plan(root / OUT, files, scope=in_scope))
     if unmatched := tuple(wanted.unmatched({*_places(judgement), *tree.standing.units})):
         raise OutOfScope(unmatched)
-    findings = tuple(sorted((*judgement.findings, *_tree_findings(tree)), key=sort_key))
-    refused = any(f.is_error for f in _tree_findings(tree))
-    if check or refused:
+    met = tree_findings(tree)
+    findings = tuple(sorted((*judgement.findings, *met), key=sort_key))
+    if check or any(finding.is_error for finding in met):
         return Compiled(judgement, tree, None, findings)
     applied = clock.measure("emit", lambda: apply(tree))
     return Compiled(judgement, tree, applied, findings)
@@ -258,47 +224,6 @@ def _require_repository(root: Path) -> None:
     places = [*root.resolve().parents, *sorted(p for p in root.glob("*") if p.is_dir())]
     near = next((place for place in places if (place / "catalog").is_dir()), None)
     raise NoRepository(root, near)
-
-
-def _read_records(
-    root: Path, catalog: Catalog, inventories: Sequence[InventoryFile]
-) -> tuple[dict[str, Record], list[GivenRecord], list[Diagnostic]]:
-    """The records that Clusters name, by cluster, those from outside, and faults of either."""
-    own: dict[str, Record] = {}
-    faults: list[Diagnostic] = []
-    named = {item.cluster for item in inventories}
-    for cluster in catalog.clusters.values():
-        path = cluster.document.spec.inventory
-        if path is None or cluster.name in named:
-            continue
-        record, found = read_record(root, path)
-        faults += [_at_its_name(cluster, fault) for fault in found]
-        if record.objects:
-            own[cluster.name] = record
-    given = []
-    for item in inventories:
-        record, found = read_record(root, _from_root(root, item.path))
-        faults += found
-        given.append(GivenRecord(record, item.cluster))
-    return own, given, faults
-
-
-def _at_its_name(cluster: Cluster, fault: Diagnostic) -> Diagnostic:
-    """A record that can't be read is a fault of the value that names it."""
-    if fault.code != "SRC001" or fault.span is None:
-        return fault
-    return diagnose(
-        "INV019",
-        at(cluster.document, "spec", "inventory"),
-        f"{fault.span.path} {fault.message}",
-        help="record it with `kubectl get resourceslices -o yaml`, or take the line out",
-    )
-
-
-def _from_root(root: Path, path: Path) -> str:
-    """A path as the process sees it, from the root on where it lies below it."""
-    whole, above = path.resolve(), root.resolve()
-    return (whole.relative_to(above) if whole.is_relative_to(above) else whole).as_posix()
 
 
 def _lines(sources: Sources, records: Sequence[Record]) -> Callable[[str], Sequence[str]]:
@@ -324,37 +249,6 @@ def _validate(
         *check_standing(catalog, units, standing),
         *check_departures(catalog, units, standing),
     )
-
-
-def _tree_findings(tree: TreePlan) -> list[Diagnostic]:
-    """What stands in the way below `out/`."""
-    findings = [
-        diagnose(
-            "OBJ007" if stray.synced else "OBJ006",
-            Span(f"{OUT}/{stray.path}"),
-            "dracfg did not write this file, and an engine would apply it"
-            if stray.synced
-            else "dracfg did not write this file",
-            help="move it out of out/; your own manifests belong into a folder of their own",
-        )
-        for stray in tree.strays
-    ]
-    findings += [
-        diagnose(
-            "OBJ008",
-            Span(f"{OUT}/{conflict.path}"),
-            f"dracfg can't write here: {conflict.reason}",
-            help="move the file away; dracfg never overwrites what it did not write",
-        )
-        for conflict in tree.conflicts
-    ]
-    return findings
-
-
-def timings_table(timings: Mapping[Pass, float]) -> str:
-    """One line a pass, in the order of the pipeline."""
-    rows = [f"  {name:<10}{timings[name] * 1000:>9.1f} ms" for name in PIPELINE if name in timings]
-    return "\n".join(rows)
 
 
 __all__ = [

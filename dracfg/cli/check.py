@@ -39,7 +39,7 @@ def command(
         form,
         colour,
         judged.lines,
-        lambda: report("CheckReport", judged.verdict, judged.findings),
+        lambda: report("CheckReport", judged.verdict, judged.findings, unproven=judged.unproven),
     )
     if not quiet:
         extent = (
@@ -48,6 +48,9 @@ def command(
         )
         levels = "levels intent, inventory" if judged.inventories else "level intent"
         click.echo(f"{counted(judged.findings)} in {extent} ({levels})", err=True)
+        if judged.unproven:
+            promised = plural(judged.unproven, "guarantee")
+            click.echo(f"not proven: {promised}; capacity is not judged yet", err=True)
     if timings:
         click.echo(timings_table(clock.seconds), err=True)
     return exit_code(judged.findings, fail_on)

@@ -21,7 +21,9 @@ ORDER = (
     "show",
     "policytest",
     "emit",
+    "passes",
     "scope",
+    "inventories",
     "pipeline",
     "cli",
 )

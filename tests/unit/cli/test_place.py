@@ -156,10 +156,10 @@ def test_a_record_of_an_unknown_cluster(
 
 def test_check_says_what_it_judged(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["check", "-C", str(repository)]) == 0
-    assert capsys.readouterr().err.endswith("(levels intent, inventory)\n")
+    assert "(levels intent, inventory)\n" in capsys.readouterr().err
     change(repository, "catalog/clusters.yaml", f"  inventory: {EAST}\n", "")
     change(
         repository, "catalog/clusters.yaml", "  inventory: catalog/inventory/prod-west.yaml\n", ""
     )
     assert invoke(["check", "-C", str(repository)]) == 0
-    assert capsys.readouterr().err.endswith("(level intent)\n")
+    assert "(level intent)\n" in capsys.readouterr().err

@@ -1,0 +1,65 @@
+"""Which recorded dumps a run reads: those that Clusters name, and those given from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dracfg.allocate.recorded import GivenRecord
+from dracfg.diagnostics import Diagnostic, diagnose
+from dracfg.link.catalog import Catalog, Cluster
+from dracfg.model.base import at
+from dracfg.source.records import Record, read_record
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryFile:
+    """A recorded dump of ResourceSlices, for the named cluster or for those that it fits.
+
+    `path` is as the process sees it. It takes the place of what the Cluster names itself.
+    """
+
+    path: Path
+    cluster: str | None = None
+
+
+def read_records(
+    root: Path, catalog: Catalog, inventories: Sequence[InventoryFile]
+) -> tuple[dict[str, Record], list[GivenRecord], list[Diagnostic]]:
+    """The records that Clusters name, by cluster, those from outside, and faults of either."""
+    own: dict[str, Record] = {}
+    faults: list[Diagnostic] = []
+    named = {item.cluster for item in inventories}
+    for cluster in catalog.clusters.values():
+        path = cluster.document.spec.inventory
+        if path is None or cluster.name in named:
+            continue
+        record, found = read_record(root, path)
+        faults += [_at_its_name(cluster, fault) for fault in found]
+        if record.objects:
+            own[cluster.name] = record
+    given = []
+    for item in inventories:
+        record, found = read_record(root, _from_root(root, item.path))
+        faults += found
+        given.append(GivenRecord(record, item.cluster))
+    return own, given, faults
+
+
+def _at_its_name(cluster: Cluster, fault: Diagnostic) -> Diagnostic:
+    """A record that can't be read is a fault of the value that names it."""
+    if fault.code != "SRC001" or fault.span is None:
+        return fault
+    return diagnose(
+        "INV019",
+        at(cluster.document, "spec", "inventory"),
+        f"{fault.span.path} {fault.message}",
+        help="record it with `kubectl get resourceslices -o yaml`, or take the line out",
+    )
+
+
+def _from_root(root: Path, path: Path) -> str:
+    """A path as the process sees it, from the root on where it lies below it."""
+    whole, above = path.resolve(), root.resolve()
+    return (whole.relative_to(above) if whole.is_relative_to(above) else whole).as_posix()

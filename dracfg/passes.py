@@ -1,0 +1,44 @@
+"""The passes from YAML to a tree, by name and in order: for timings, documentation and tests.
+
+Knows nothing of what a pass does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+Pass = Literal["read", "parse", "index", "expand", "check", "lower", "validate", "emit"]
+PIPELINE: tuple[Pass, ...] = (
+    "read",
+    "parse",
+    "index",
+    "expand",
+    "check",
+    "lower",
+    "validate",
+    "emit",
+)
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Timings:
+    """Seconds by pass, of this run only; never part of a result."""
+
+    seconds: dict[Pass, float] = field(default_factory=dict)
+
+    def measure(self, name: Pass, work: Callable[[], _T]) -> _T:
+        start = time.perf_counter()
+        try:
+            return work()
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+def timings_table(timings: Mapping[Pass, float]) -> str:
+    """One line a pass, in the order of the pipeline."""
+    rows = [f"  {name:<10}{timings[name] * 1000:>9.1f} ms" for name in PIPELINE if name in timings]
+    return "\n".join(rows)
