@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Driver, Tier
 from dracfg.link.classes import ClassPlan
-from dracfg.model.tier import AttributeMatch, AttributeRange, CapacityRange, Match
+from dracfg.model.tier import AttributeRange, CapacityRange, Match
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = frozenset(
