@@ -1,4 +1,4 @@
-"""What a class asks of a device, condition by condition, each with CEL text of its own.
+"""What a class or a request asks of a device, condition by condition, each with CEL text of its own.
 
 All conditions of a class together mean what its selectors mean; one by one they tell which of them
 a device fails. Evaluates nothing.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from dracfg.link.catalog import Driver
 from dracfg.link.classes import ClassPlan
 from dracfg.lower.selectors import effective_match, expression
 from dracfg.model.tier import AttributeMatch, CapacityRange, Match
@@ -31,11 +32,17 @@ class Condition:
 
 def conditions(plan: ClassPlan) -> tuple[Condition, ...]:
     """The conditions of a class beside its driver, in the order of its selectors."""
-    driver, match = plan.tier.driver, effective_match(plan)
+    driver = plan.tier.driver
     found: list[Condition] = []
     if plan.sharing_test is not None:
         text = expression(driver, Match(), plan.sharing_test)
         found.append(Condition("sharing", plan.sharing_test, None, text))
+    return (*found, *conditions_of(driver, effective_match(plan)))
+
+
+def conditions_of(driver: Driver, match: Match) -> tuple[Condition, ...]:
+    """The conditions of a match, in the order of its selectors."""
+    found: list[Condition] = []
     for key, wanted in sorted(match.attributes.items()):
         text = expression(driver, Match(attributes={key: wanted}))
         found.append(Condition("attributes", key, wanted, text))

@@ -31,8 +31,8 @@ class Step:
     """One request (or one alternative of it) on one node, device by device fewer.
 
     `seen`: devices of its driver that the node reaches; `selected`: after each selector of the
-    class; `capacity`: with room for the request; `untainted`: without a taint that it does not
-    tolerate; `constrained`: at most so many under its constraints, None where it has none.
+    class, then of the request; `capacity`: with room for the request; `untainted`: without a taint
+    that it does not tolerate; `constrained`: at most so many under its constraints, None where it has none.
     `reason` says what is in the way where the devices don't suffice. `undecided` counts those
     among `selected` of which the class is not decided.
     """

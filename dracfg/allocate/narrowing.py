@@ -1,4 +1,4 @@
-"""The devices that remain for one request, step by step: class, capacity, taints. Knows no constraint."""
+"""The devices that remain for one request: by class, choice, capacity, taints. Knows no constraint."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class Ground:
 class Narrowed:
     """The devices of one ask after each step.
 
+    `selected` goes on after the class with what the request chose, where it chose something.
     `undecided` says by the device's number why the class is not decided, `takes` what of each
     device that remains would be consumed (see `search.Choice`).
     """
@@ -61,11 +62,16 @@ def narrow(ask: Ask, request: ClaimRequest, ground: Ground, devices: Sequence[De
         for number, _, selected in judged
         if isinstance(selected.outcome, Undecided)
     }
-    taken = [(n, d) for n, d, s in judged if s.outcome is True or n in undecided]
+    of_class = [(n, d) for n, d, s in judged if s.outcome is True or n in undecided]
+    chosen = {number: ground.selection.choose(ask, device) for number, device in of_class}
+    undecided |= {n: o.reason for n, o in chosen.items() if isinstance(o, Undecided)}
+    taken = [(n, d) for n, d in of_class if chosen[n] is True or isinstance(chosen[n], Undecided)]
     stages = [
         tuple(d for n, d, s in judged if s.passed >= level or n in undecided)
         for level in range(1, ground.selection.depth(ask.plan))
     ]
+    if ask.chosen is not None:
+        stages.append(tuple(device for _, device in of_class))
     roomy = {
         number: amounts
         for number, device in taken

@@ -32,6 +32,9 @@ def in_the_way(
     least = ask.count if shared else wanted
     if len(own) < least:
         return f"{_devices(len(own)) if own else 'no device'} of {ask.plan.tier.driver.name} here"
+    if len(taken) < least and ask.chosen is not None and len(found.selected[-2]) >= least:
+        chosen = [*ask.chosen.attributes, *ask.chosen.capacity]
+        return f"{_devices(len(taken))} with the {' and '.join(chosen)} that it chooses"
     if len(taken) < least:
         kept = {id(device) for device in taken}
         missed = [device for device in own if id(device) not in kept]

@@ -1,4 +1,4 @@
-"""Classes put to the devices of one cluster: which are taken, which fail, and what the near ones lack.
+"""Classes put to the devices of one cluster: which are taken, which fail, and what near ones lack.
 
 Selectors run as the scheduler runs them: as stored expressions of the minor, in their order, up to
 the first that is not true (kubernetes/dynamic-resource-allocation@v0.36.3
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from dracfg.allocate.conditions import Condition, conditions
+from dracfg.allocate.conditions import Condition, conditions, conditions_of
 from dracfg.allocate.devices import Attribute, Device
 from dracfg.cel import (
     CompileFailure,
@@ -26,9 +26,10 @@ from dracfg.cel import (
 )
 from dracfg.cel.devices import OWN_DOMAIN
 from dracfg.kube.quantity import Quantity
+from dracfg.link.claims import Ask
 from dracfg.link.classes import ClassPlan
-from dracfg.lower.selectors import class_selectors
-from dracfg.model.tier import CapacityRange
+from dracfg.lower.selectors import class_selectors, request_selectors
+from dracfg.model.tier import CapacityRange, Match
 
 Outcome: TypeAlias = "bool | EvaluationError | Undecided"
 _Value: TypeAlias = "int | bool | str | Semver"
@@ -76,6 +77,18 @@ class Selection:
         """Whether the class takes the device, and how far its selectors got."""
         found = self._run(plan, device)
         return self._modelled(plan, device, found) if self.modelled else found
+
+    def choose(self, ask: Ask, device: Device) -> Outcome:
+        """What the request's own selectors make of a device that its class takes."""
+        for text in request_selectors(ask):
+            program, facts = self._program(text), self._facts_of(device)
+            if isinstance(program, CompileFailure):
+                return Undecided(f"it does not compile: {program.message}")
+            outcome = program.matches(facts) if isinstance(program, Program) else program
+            if outcome is not True:
+                asked = conditions_of(ask.plan.tier.driver, ask.chosen or Match())
+                return self._told(asked, device, outcome) if self.modelled else outcome
+        return True
 
     def depth(self, plan: ClassPlan) -> int:
         """The number of the class's selectors."""
@@ -149,17 +162,20 @@ class Selection:
     def _modelled(self, plan: ClassPlan, device: Device, found: Selected) -> Selected:
         if found.outcome is True or device.driver != plan.tier.driver.name:
             return found
+        return Selected(found.passed, self._told(conditions(plan), device, found.outcome))
+
+    def _told(self, asked: Iterable[Condition], device: Device, outcome: Outcome) -> Outcome:
+        """An outcome in view of what a modelled device leaves open."""
         silent: dict[str, None] = {}
-        for condition in conditions(plan):
+        for condition in asked:
             if self._holds(condition, device) is not True:
                 absent = self.absent(condition, device)
                 if not absent:
-                    return Selected(found.passed, False)
+                    return False
                 silent.update((name_of(read, device.driver), None) for read in absent)
         if not silent:
-            return found
-        named = ", ".join(silent)
-        return Selected(found.passed, Undecided(f"the modelled device does not say {named}"))
+            return outcome
+        return Undecided(f"the modelled device does not say {', '.join(silent)}")
 
     def _holds(self, condition: Condition, device: Device) -> Outcome:
         program = self._program(condition.expression)

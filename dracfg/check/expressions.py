@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dracfg.check.claims import Planned, planned
 from dracfg.check.lints.context import Modelled
 from dracfg.check.lints.facts import DriverFacts
 from dracfg.check.lints.finding import MEND, LintFinding
@@ -22,7 +23,7 @@ from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tier
 from dracfg.link.classes import ClassPlan, device_classes
 from dracfg.lower.gates import GatePlan
-from dracfg.lower.selectors import effective_match
+from dracfg.lower.selectors import effective_match, request_selectors
 from dracfg.lower.selectors import expression as structured
 from dracfg.model import kinds
 from dracfg.source import Scalar, follow
@@ -75,12 +76,15 @@ def check_expressions(
     `plans` are the gates of each cluster by its name, `lines` the lines of a file that was read.
     """
     judge = _Judge(catalog, lines)
+    environments: dict[str, _Environment] = {}
     for name, cluster in catalog.clusters.items():
         plan = plans[name]
         gates = frozenset(gate for gate in DECIDING_GATES if plan.is_on(gate))
-        environment = _Environment(cluster.minor, gates)
+        environment = environments[name] = _Environment(cluster.minor, gates)
         for class_plan in device_classes(catalog, cluster):
             judge.take(class_plan, environment, cluster)
+    for made in planned(catalog):
+        judge.take_choices(made, environments[made.cluster.name])
     return tuple(dict.fromkeys(judge.findings()))
 
 
@@ -91,15 +95,14 @@ class _Judge:
         self._lines = lines
         self._labels = label_places(catalog)
         self._facts: dict[str, DriverFacts] = {}
-        self._structured: dict[tuple[str, _Environment], tuple[ClassPlan, list[Cluster]]] = {}
+        self._structured: dict[tuple[str, _Environment], tuple[str, Span, list[Cluster]]] = {}
         self._written: dict[tuple[str, str, Steps], _Written] = {}
         self._uses: dict[tuple[str, str, Steps], dict[tuple[str, _Environment], _Use]] = {}
 
     def take(self, plan: ClassPlan, environment: _Environment, cluster: Cluster) -> None:
         """The expressions of one class on one cluster."""
         text = structured(plan.tier.driver, effective_match(plan), plan.sharing_test)
-        _, clusters = self._structured.setdefault((text, environment), (plan, []))
-        _add(clusters, cluster)
+        self._compile(text, f"class {plan.name}", _conditions(plan), environment, cluster)
         for written in _written(plan):
             key = (written.document.kind, written.document.metadata.name, written.steps)
             self._written.setdefault(key, written)
@@ -107,10 +110,24 @@ class _Judge:
             use = uses.setdefault((plan.tier.name, environment), _Use(environment, plan.tier))
             _add(use.clusters, cluster)
 
+    def take_choices(self, made: Planned, environment: _Environment) -> None:
+        """What the requests of one claim choose of their tiers' parameters."""
+        for ask in (ask for request in made.plan.requests for ask in request.asks):
+            for text in request_selectors(ask):
+                span = place(ask.grant.tier.document, "spec", "parameters")
+                what = f"{made.plan.profile.name} of {made.tenant.name}"
+                self._compile(text, what, span, environment, made.cluster)
+
+    def _compile(
+        self, text: str, what: str, span: Span, environment: _Environment, cluster: Cluster
+    ) -> None:
+        *_, clusters = self._structured.setdefault((text, environment), (what, span, []))
+        _add(clusters, cluster)
+
     def findings(self) -> Iterator[Diagnostic]:
         """Everything that is wrong with what was taken."""
-        for (text, environment), (plan, clusters) in self._structured.items():
-            yield from self._generated(text, environment, plan, clusters)
+        for (text, environment), (what, span, clusters) in self._structured.items():
+            yield from self._generated(text, environment, what, span, clusters)
         for key, written in self._written.items():
             found: dict[LintFinding, list[Cluster]] = {}
             for use in self._uses[key].values():
@@ -122,7 +139,7 @@ class _Judge:
         yield from self._alike()
 
     def _generated(
-        self, text: str, environment: _Environment, plan: ClassPlan, clusters: list[Cluster]
+        self, text: str, environment: _Environment, what: str, span: Span, clusters: list[Cluster]
     ) -> Iterator[Diagnostic]:
         outcome = compile_selector(text, environment.minor, environment.gates)
         refused = (
@@ -130,16 +147,12 @@ class _Judge:
             if isinstance(outcome, LintFinding)
             else judge_cost(outcome, environment.minor, environment.gates)
         )
-        partition, document = plan.part.partition, plan.policy.document
-        span = place(plan.tier.document, "spec", "match")
-        if partition is not None and document is not None:
-            span = place(partition, "match")
         for one in refused:
             if one.code != "SEL008":
                 yield diagnose(
                     one.code,
                     span,
-                    f"the selector of class {plan.name}: {one.message}",
+                    f"the selector of {what}: {one.message}",
                     related=_on(one, clusters),
                     help=one.help,
                 )
@@ -200,6 +213,14 @@ class _Judge:
                     ],
                     help=f"{MEND}{edited(other.text, ())}",
                 )
+
+
+def _conditions(plan: ClassPlan) -> Span:
+    """Where the structured conditions of a class stand."""
+    partition = plan.part.partition
+    if partition is not None and plan.policy.document is not None:
+        return place(partition, "match")
+    return place(plan.tier.document, "spec", "match")
 
 
 def _written(plan: ClassPlan) -> Iterator[_Written]:

@@ -120,6 +120,7 @@ def is_refused(catalog: Catalog) -> Iterator[Diagnostic]:
             "firstAvailable": any(request.has_alternatives for request in plan.requests),
             "constraints": bool(plan.constraints),
             "config": bool(plan.config),
+            "selectors": any(ask.chosen for one in plan.requests for ask in one.asks),
         }
         refused = [what for field, what in facts.refused.items() if held[field]]
         if refused:

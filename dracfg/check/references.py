@@ -6,15 +6,18 @@ what its tenant has borrowed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from dracfg.check.rule import Rule, suggestion
+from dracfg.check.uses import entitled
 from dracfg.diagnostics import Diagnostic, diagnose
-from dracfg.link.catalog import Catalog, Driver
+from dracfg.link.catalog import Catalog, Driver, Tier
+from dracfg.link.claims import offered_value
 from dracfg.model import kinds
 from dracfg.model.base import Spec, at, at_key
 from dracfg.model.sharing import Consumable, NamedSize
-from dracfg.model.tenant import Profile, Request
+from dracfg.model.tenant import Alternative, Profile, Request
+from dracfg.model.tier import AttributeParameter, Parameter
 
 Steps = tuple[str | int, ...]
 
@@ -24,8 +27,11 @@ def leads_nowhere(catalog: Catalog) -> Iterator[Diagnostic]:
     for tenant in catalog.tenants.values():
         document = tenant.document
         entitlements = entitlement_names(document)
+        tiers = {name: tier for name, (tier, _) in entitled(catalog, tenant).items()}
         for i, profile in enumerate(document.spec.profiles):
-            yield from _in_profile(document, ("spec", "profiles", i), profile, entitlements)
+            above = ("spec", "profiles", i)
+            yield from _in_profile(document, above, profile, entitlements)
+            yield from _chosen(document, above, profile, tiers)
         yield from _own_names(document)
     for rollout in catalog.rollouts.values():
         stages = [stage.name for stage in rollout.spec.stages]
@@ -74,6 +80,46 @@ def _in_profile(
 
 
 _NAMESPACE = "namespace of this tenant"
+
+
+def _chosen(
+    document: kinds.Tenant, above: Steps, profile: Profile, tiers: Mapping[str, Tier]
+) -> Iterator[Diagnostic]:
+    """Parameters, and values of them, that the tier behind a request does not have."""
+    for j, request in enumerate(profile.requests):
+        wanted: list[tuple[Steps, Request | Alternative]] = [(("requests", j), request)]
+        wanted += [
+            (("requests", j, "anyOf", k), alternative)
+            for k, alternative in enumerate(request.any_of or ())
+        ]
+        for place, one in wanted:
+            tier = tiers.get(one.entitlement or "")
+            if tier is None:
+                continue
+            known, what = tier.document.spec.parameters, f"parameter of tier {tier.name}"
+            for name, value in one.choose.items():
+                steps = (*above, *place, "choose", name)
+                yield from _unknown(document, steps, name, what, known, is_key=True)
+                parameter = known.get(name)
+                if parameter is not None and offered_value(parameter, value) is None:
+                    yield _not_offered(document, steps, value, parameter)
+
+
+def _not_offered(
+    document: kinds.Tenant, steps: Steps, value: str | int, parameter: Parameter
+) -> Diagnostic:
+    known = [str(one) for one in parameter.values]
+    help_, fix = None, None
+    if isinstance(parameter, AttributeParameter):  # an amount is no misspelling of another one
+        help_, fix = suggestion(str(value), known)
+    return diagnose(
+        "REF005",
+        at(document, *steps),
+        f"{value!r} is no value of parameter {steps[-1]}",
+        found=str(value),
+        help=help_ or f"choose one of {', '.join(known)}",
+        fix=fix,
+    )
 
 
 def _own_names(document: kinds.Tenant) -> Iterator[Diagnostic]:
@@ -162,7 +208,7 @@ def _request(document: kinds.Tenant, place: Steps, request: Request) -> Iterator
                 help="write `entitlement: <name>`, or `anyOf:` with two or more of them",
             )
         return
-    for key in ("entitlement", "count", "size"):
+    for key in ("entitlement", "count", "size", "choose"):
         if key in request.model_fields_set:
             yield diagnose(
                 "REF007",

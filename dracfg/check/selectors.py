@@ -17,7 +17,13 @@ from dracfg.lower.selectors import normalised_version
 from dracfg.model import kinds
 from dracfg.model.base import at, at_key
 from dracfg.model.sharing import Partitioned
-from dracfg.model.tier import AttributeMatch, AttributeRange, Match
+from dracfg.model.tier import (
+    AttributeMatch,
+    AttributeParameter,
+    AttributeRange,
+    CapacityRange,
+    Match,
+)
 
 _TYPES = {"string": str, "version": str, "int": int, "bool": bool}
 _WORDS = {"string": "text", "version": "a version", "int": "a number", "bool": "true or false"}
@@ -25,24 +31,42 @@ _WORDS = {"string": "text", "version": "a version", "int": "a number", "bool": "
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Matching:
-    """A match with the driver whose devices it is put to, and where it stands."""
+    """A match with the driver whose devices it is put to, and where it stands.
+
+    A tier's parameter is the match of any of its values.
+    """
 
     driver: Driver
     match: Match
     document: kinds.HardwareTier | kinds.SharingPolicy
     steps: tuple[str | int, ...]
+    is_parameter: bool = False
 
     def key(self, root: str, name: str) -> Span:
+        if self.is_parameter:
+            field = "attribute" if root == "attributes" else "capacity"
+            return at(self.document, *self.steps, field)
         return at_key(self.document, *self.steps, root, name)
 
     def value(self, root: str, name: str, *more: str | int) -> Span:
+        if self.is_parameter:
+            return at(self.document, *self.steps, "values", *more[1:])
         return at(self.document, *self.steps, root, name, *more)
 
 
 def _matches(catalog: Catalog) -> Iterator[_Matching]:
-    """The match of every tier, and of every partition on each driver where it is in force."""
+    """Matches and parameters of tiers, and of partitions on each driver where they are in force."""
     for tier in catalog.tiers.values():
         yield _Matching(tier.driver, tier.document.spec.match, tier.document, ("spec", "match"))
+        for name, parameter in tier.document.spec.parameters.items():
+            if isinstance(parameter, AttributeParameter):
+                offered = AttributeRange.model_validate({"oneOf": parameter.values})
+                match = Match(attributes={parameter.attribute: offered})
+            else:
+                match = Match(capacity={parameter.capacity: CapacityRange()})
+            yield _Matching(
+                tier.driver, match, tier.document, ("spec", "parameters", name), is_parameter=True
+            )
     seen: set[tuple[str, str]] = set()
     for use in pairs(catalog):
         spec, document = use.policy.spec, use.policy.document

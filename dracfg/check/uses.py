@@ -6,12 +6,13 @@ have it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dracfg.diagnostics import Span
-from dracfg.link.catalog import Catalog, Policy, Pool, Tenant, Tier
+from dracfg.link.catalog import Catalog, Driver, Policy, Pool, Tenant, Tier
 from dracfg.model.base import at
+from dracfg.model.tenant import Alternative, Request
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +65,20 @@ def entitled(catalog: Catalog, tenant: Tenant) -> Mapping[str, tuple[Tier, Polic
         tier, policy = catalog.tiers[entitlement.tier], catalog.policies[entitlement.sharing]
         known[entitlement.name] = (tier, policy)
     return known
+
+
+def drivers_of(
+    known: Mapping[str, tuple[Tier, Policy]], requests: Iterable[Request]
+) -> tuple[Driver, ...]:
+    """The drivers behind some requests, alternatives included; `known` as `entitled` gives it."""
+    found: dict[str, Driver] = {}
+    for request in requests:
+        wanted: tuple[Request | Alternative, ...] = request.any_of or (request,)
+        for one in wanted:
+            tier, _ = known.get(one.entitlement or "", (None, None))
+            if tier is not None:
+                found[tier.driver.name] = tier.driver
+    return tuple(found.values())
 
 
 def listing(pool: Pool, entry: int, policy: str) -> Span:

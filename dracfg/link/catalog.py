@@ -81,6 +81,22 @@ class Driver:
             case _:
                 return "never"
 
+    @cached_property
+    def identity_attributes(self) -> tuple[str, ...]:
+        """Attributes that name one device, with their domain, of every release; sorted."""
+        facts = self.preset.attributes if self.preset is not None else {}
+        named = (key for key, fact in facts.items() if fact.identity)
+        return tuple(sorted(key if "/" in key else f"{self.name}/{key}" for key in named))
+
+    @property
+    def shares_one_allocation(self) -> str:
+        """yes, no or unknown: whether several pods or containers may use one claim."""
+        said = self.document.spec.shares_one_allocation
+        if said is not None:
+            return "yes" if said else "no"
+        fact = self.preset.facts.get("sharesOneAllocation") if self.preset is not None else None
+        return "unknown" if fact is None else fact.answer
+
     def spelling(self, key: str) -> str:
         """A capacity or attribute key as this driver publishes it; `x` and `<driver>/x` are one name."""
         bare = key.removeprefix(f"{self.name}/")

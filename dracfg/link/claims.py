@@ -7,22 +7,35 @@ devices would force them onto a single PCIe root.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dracfg.link.catalog import Cluster, Grant, Part, Tenant
+from dracfg.kube.quantity import Quantity
+from dracfg.link.catalog import Cluster, Grant, Part, Tenant, Tier
 from dracfg.link.classes import ClassPlan, class_name
 from dracfg.model.tenant import Alternative, Profile, ProfileConfig, Request, Toleration
+from dracfg.model.tier import (
+    AttributeMatch,
+    AttributeParameter,
+    CapacityParameter,
+    CapacityRange,
+    Match,
+    Parameter,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ask:
-    """So many devices of one class. `name` is the subrequest's where there are alternatives."""
+    """So many devices of one class. `name` is the subrequest's where there are alternatives.
+
+    `chosen` is what the request asks of the class's devices by the tier's parameters, or None.
+    """
 
     name: str
     plan: ClassPlan
     grant: Grant
     part: Part
     count: int
+    chosen: Match | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,11 +142,40 @@ def _ask(
     if grant is None or part is None:
         return None
     plan = classes.get(class_name(grant.tier.name, grant.policy, part))
-    return None if plan is None else Ask(name, plan, grant, part, wanted.count)
+    if plan is None:
+        return None
+    return Ask(name, plan, grant, part, wanted.count, _chosen(wanted, grant.tier))
+
+
+def _chosen(wanted: Request | Alternative, tier: Tier) -> Match | None:
+    """What the chosen values ask of a device; choices that a rule refuses are left out."""
+    attributes: dict[str, AttributeMatch] = {}
+    capacity: dict[str, CapacityRange] = {}
+    for name, value in wanted.choose.items():
+        parameter = tier.document.spec.parameters.get(name)
+        offered = None if parameter is None else offered_value(parameter, value)
+        if isinstance(parameter, AttributeParameter) and isinstance(offered, str | int):
+            attributes[parameter.attribute] = offered
+        elif isinstance(parameter, CapacityParameter) and isinstance(offered, Quantity):
+            least = capacity.get(parameter.capacity, CapacityRange()).min
+            most = offered if least is None else max(least, offered)
+            capacity[parameter.capacity] = CapacityRange(min=most)
+    return Match(attributes=attributes, capacity=capacity) if attributes or capacity else None
+
+
+def offered_value(parameter: Parameter, value: str | int) -> str | int | Quantity | None:
+    """The value of a parameter that a request means; amounts are equal however they are written."""
+    if isinstance(parameter, AttributeParameter):
+        return value if value in parameter.values else None
+    try:
+        amount = Quantity.parse(str(value))
+    except ValueError:
+        return None
+    return next((known for known in parameter.values if known == amount), None)
 
 
 def _single(ask: Ask) -> Ask:
-    return Ask(ask.name, ask.plan, ask.grant, ask.part, 1)
+    return replace(ask, count=1)
 
 
 def _paired_counts(profile: Profile) -> dict[str, int]:

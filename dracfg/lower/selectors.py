@@ -1,4 +1,4 @@
-"""Conditions on devices → CEL text for class selectors.
+"""Conditions on devices → CEL text for the selectors of classes and requests.
 
 Each expression tests the driver first and guards every attribute and capacity it reads: reading
 one that a device lacks would stop the scheduling of the pod for devices of all drivers. Equal
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Driver, Tier
+from dracfg.link.claims import Ask
 from dracfg.link.classes import ClassPlan
 from dracfg.model.tier import AttributeRange, CapacityRange, Match
 
@@ -51,6 +52,11 @@ def class_selectors(plan: ClassPlan) -> list[str]:
     match = effective_match(plan)
     structured = expression(plan.tier.driver, match, plan.sharing_test)
     return [structured, *match.cel]
+
+
+def request_selectors(ask: Ask) -> list[str]:
+    """The expressions of a request beside those of its class: what it chose of the tier's parameters."""
+    return [] if ask.chosen is None else [expression(ask.plan.tier.driver, ask.chosen)]
 
 
 def effective_match(plan: ClassPlan) -> Match:

@@ -17,6 +17,7 @@ from dracfg.link.classes import ClassPlan, admin_class_name
 from dracfg.link.parts import digest
 from dracfg.lower.artifact import Artifact, K8sObject, Origin, make, origin_of
 from dracfg.lower.classes import RESOURCE_API, plain_map
+from dracfg.lower.selectors import request_selectors
 from dracfg.model.tenant import AdminAccess, Profile, ProfileConfig, Toleration
 
 TEMPLATES_FILE = "claim-templates.yaml"
@@ -217,11 +218,11 @@ def _request(request: ClaimRequest) -> dict[str, Any]:
 
 
 def _asked(ask: Ask, tolerations: Iterable[Toleration]) -> dict[str, Any]:
-    asked: dict[str, Any] = {
-        "deviceClassName": ask.plan.name,
-        "allocationMode": "ExactCount",
-        "count": ask.count,
-    }
+    asked: dict[str, Any] = {"deviceClassName": ask.plan.name}
+    selectors = [{"cel": {"expression": text}} for text in request_selectors(ask)]
+    if selectors:
+        asked["selectors"] = selectors
+    asked |= {"allocationMode": "ExactCount", "count": ask.count}
     listed = [_toleration(toleration) for toleration in tolerations]
     if listed:
         asked["tolerations"] = listed

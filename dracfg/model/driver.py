@@ -73,6 +73,8 @@ class DriverSpec(Spec):
     """What holds a share to its size, per capacity."""
     shareable: bool | None = None
     """Whether devices are published with allowMultipleAllocations; the preset's word unless said."""
+    shares_one_allocation: bool | None = None
+    """Whether several pods or containers may use one claim; the preset's word unless said."""
     device_plugin: DevicePlugin | None = None
     configs: tuple[OpaqueConfig, ...] = ()
     webhook: Webhook | None = None

@@ -101,6 +101,13 @@ SizeText = Annotated[
 ]
 
 
+ChosenValue = Annotated[
+    Annotated[str, Field(min_length=1, max_length=64), Tag("text")]
+    | Annotated[int, Field(ge=-(2**63), le=2**63 - 1), Tag("number")],
+    Discriminator(tag_by_shape(text="text", number="number")),
+]
+
+
 class Alternative(Spec):
     """One way to satisfy a request; the first that fits is taken."""
 
@@ -108,6 +115,8 @@ class Alternative(Spec):
     entitlement: Name
     count: Positive = 1
     size: SizeText | None = None
+    choose: dict[Name, ChosenValue] = {}
+    """Values of the tier's parameters that the devices have."""
 
 
 class Toleration(Spec):
@@ -127,6 +136,8 @@ class Request(Spec):
     entitlement: Name | None = None
     count: Positive = 1
     size: SizeText | None = None
+    choose: dict[Name, ChosenValue] = {}
+    """Values of the tier's parameters that the devices have."""
     any_of: tuple[Alternative, ...] | None = Field(default=None, min_length=2, max_length=8)
     tolerations: tuple[Toleration, ...] = Field(default=(), max_length=16)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
 
@@ -11,6 +11,7 @@ from dracfg.model.base import (
     CapacityName,
     DriverName,
     ExtendedResource,
+    Name,
     Quantity,
     Spec,
     tag_by_shape,
@@ -80,12 +81,40 @@ class Device(Spec):
     """The counter set that partitions of one device draw on."""
 
 
+class AttributeParameter(Spec):
+    """What requests may choose by an attribute."""
+
+    attribute: AttributeName
+    values: tuple[Text | Number, ...] = Field(min_length=1, max_length=32)
+
+
+class CapacityParameter(Spec):
+    """What requests may choose by a capacity: devices with at least that much."""
+
+    capacity: CapacityName
+    values: tuple[Quantity, ...] = Field(min_length=1, max_length=32)
+
+
+def _parameter_tag(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    return next((key for key in ("attribute", "capacity") if key in value), None)
+
+
+Parameter = Annotated[
+    Annotated[AttributeParameter, Tag("attribute")] | Annotated[CapacityParameter, Tag("capacity")],
+    Discriminator(_parameter_tag),
+]
+
+
 class HardwareTierSpec(Spec):
     """One kind of device."""
 
     driver: DriverName
     match: Match = Match()
     device: Device = Device()
+    parameters: dict[Name, Parameter] = {}
+    """What profiles may choose among the tier's devices by `choose`, such as memory or interconnect."""
     legacy_resource: ExtendedResource | None = None
     """The extended resource by which device plugins advertise this hardware."""
     takes_over_legacy_name: bool = False

@@ -101,15 +101,7 @@ def opaque_configs(cluster: Cluster) -> dict[str, dict[str, Any]]:
 
 def identity_attributes(cluster: Cluster) -> list[str]:
     """Attributes that name one device, with their domain, of every release of the drivers."""
-    return sorted(
-        {
-            key if "/" in key else f"{driver.name}/{key}"
-            for driver in cluster.drivers
-            if driver.preset is not None
-            for key, fact in driver.preset.attributes.items()
-            if fact.identity
-        }
-    )
+    return sorted({name for driver in cluster.drivers for name in driver.identity_attributes})
 
 
 def held_pools(cluster: Cluster) -> list[dict[str, Any]]:

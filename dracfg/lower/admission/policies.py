@@ -234,6 +234,18 @@ def _settings(cluster: Cluster) -> Iterator[Origin]:
 
 
 @cache
+def packaged_expressions() -> frozenset[str]:
+    """The expressions of the data files, with the `${names}` that stand for a cluster's facts."""
+    fragments = _document("fragments")["fragments"].values()
+    texts = {variable["expression"] for fragment in fragments for variable in fragment}
+    for policy in _policies().values():
+        named = (*policy.get("conditions", ()), *policy.get("variables", ()), *policy["rules"])
+        texts |= {entry["expression"] for entry in named}
+        texts |= {rule["says"] for rule in policy["rules"]}
+    return frozenset(texts)
+
+
+@cache
 def _policies() -> Mapping[str, Mapping[str, Any]]:
     return {name: policy for data in DATA for name, policy in _document(data)["policies"].items()}
 
