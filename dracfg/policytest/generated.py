@@ -22,14 +22,15 @@ from dracfg.policytest.world import Denial, Verdict, World
 class Case:
     """One request that a policy is asked about alone, and what its validation says of it.
 
-    `request` is None where no sample gets that answer: the samples lack one, or the rule can't be
-    met on this cluster.
+    `request` is None where no sample gets that answer. With samples for the policy that means that
+    nothing on this cluster can meet the rule (no class is shared, say); without, that they lack.
     """
 
     validation: Validation
     expect: Literal["allow", "deny"]
     request: Request | None
     message: str = ""
+    sampled: bool = True
 
     @property
     def name(self) -> str:
@@ -50,7 +51,11 @@ def generated_cases(world: World) -> tuple[Case, ...]:
 
 
 def run_generated(world: World) -> tuple[Result, ...]:
-    """The generated cases as results of tests; a case without a request is unknown."""
+    """The generated cases as results of tests.
+
+    A case without a request is unknown. It fails only where the policy has no samples at all; that
+    the samples meet every validation is held on clusters that have something of everything.
+    """
     return tuple(_result(world, case) for case in generated_cases(world))
 
 
@@ -78,17 +83,23 @@ def _cases(world: World, policy: Policy, samples: Iterable[Request]) -> list[Cas
             for validation in said.held:
                 cases.setdefault((validation, "allow"), Case(validation, "allow", request))
     found: list[Case] = []
+    sampled = policy.name in SAMPLES
     for validation in policy.validations:
-        found.append(cases.get((validation, "deny"), Case(validation, "deny", None)))
-        found.append(cases.get((validation, "allow"), Case(validation, "allow", None)))
+        deny = Case(validation, "deny", None, sampled=sampled)
+        allow = Case(validation, "allow", None, sampled=sampled)
+        found.append(cases.get((validation, "deny"), deny))
+        found.append(cases.get((validation, "allow"), allow))
     return found
 
 
 def _result(world: World, case: Case) -> Result:
     if case.request is None:
-        verdict = Verdict("unknown", unknown=("no generated request gets this answer",))
+        why = "there is no sample"
+        if case.sampled:
+            why = "nothing on this cluster can get this answer"
+        verdict = Verdict("unknown", unknown=(why,))
         return Result(
-            case.name, False, world.name, case.expect, "unknown", None, verdict.unknown[0], verdict
+            case.name, case.sampled, world.name, case.expect, "unknown", None, why, verdict
         )
     denials: tuple[Denial, ...] = ()
     if case.expect == "deny":
