@@ -23,6 +23,7 @@ from dracfg.check.inventory import check_inventory
 from dracfg.check.leastprivilege import check_roles
 from dracfg.check.objects import check_units
 from dracfg.check.opaque import check_opaque
+from dracfg.check.policies import check_policies
 from dracfg.check.standing import check_standing
 from dracfg.check.versions import check_versions
 from dracfg.diagnostics import Diagnostic, sort_key
@@ -246,6 +247,7 @@ def _validate(
         *check_expressions(catalog, plans, sources.lines),
         *check_units(catalog, units),
         *check_roles(catalog, units),
+        *check_policies(catalog, units),
         *check_standing(catalog, units, standing),
         *check_departures(catalog, units, standing),
     )

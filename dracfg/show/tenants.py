@@ -2,23 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from dracfg.kube.quota import quota_keys
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Place, Tenant
 from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest, claim_plan
-from dracfg.link.classes import ClassPlan, class_name, device_classes
+from dracfg.link.classes import ClassPlan, admin_class_name, class_name, device_classes
 from dracfg.link.grants import split
-from dracfg.lower.artifact import Unit
+from dracfg.lower.artifact import Artifact, Unit
+from dracfg.lower.rights import claims_by_namespace, namespace_labels, rights
 from dracfg.lower.templates import PROFILE, TEMPLATES_FILE
-from dracfg.model.tenant import Profile
+from dracfg.lower.units import extended_resources
+from dracfg.model.tenant import Entitlement, Profile
 from dracfg.show.document import Document, linked, plain, present
+from dracfg.show.offers import accepted_offers_of, offers_of
+from dracfg.show.queues import kueue_of, priorities_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """A tenant on one cluster; `extended` says whether DRAExtendedResource is on there."""
+
+    tenant: Tenant
+    cluster: Cluster
+    classes: Mapping[str, ClassPlan]
+    artifacts: Sequence[Artifact]
+    extended: bool
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return self.tenant.places_on(self.cluster.name)
+
+    @property
+    def templates(self) -> list[Document]:
+        """The templates in force: `{profile, namespace, name}`; for admin access by the class."""
+        found = [a.object["metadata"] for a in self.artifacts if a.file == TEMPLATES_FILE]
+        return [
+            {
+                "profile": metadata["labels"].get(PROFILE),
+                "namespace": metadata["namespace"],
+                "name": metadata["name"],
+            }
+            for metadata in found
+        ]
 
 
 def tenant_document(catalog: Catalog, tenant: Tenant, units: Iterable[Unit]) -> Document:
-    """`kind: LinkedTenant`: state, access, and by cluster namespaces, grants, profiles and claims.
+    """`kind: LinkedTenant`: state, access, offers of both sides, and what it has by cluster.
 
     `guaranteed` and `limit` hold for a cluster; `byNamespace` is the limit as quota splits it. A
-    grant's numbers are what is left to the tenant once it has lent `lent` to others.
+    grant's numbers are what is left to the tenant once it has lent `lent` to others. Workloads
+    reach devices through templates, shared claims, `class`, and where there is one through
+    `extendedResource` or `legacyResource`; `quotaKeys` are the keys that charge for them.
     """
     spec = tenant.document.spec
     listed = tuple(units)
@@ -30,69 +66,120 @@ def tenant_document(catalog: Catalog, tenant: Tenant, units: Iterable[Unit]) -> 
         access=plain(spec.access),
         ownClaims=spec.own_claims,
         clusters=[_cluster(catalog, tenant, cluster, listed) for cluster in clusters],
-        offers=[plain(offer) for offer in spec.offers],
-        acceptedOffers=[plain(offer) for offer in spec.accepted_offers],
-        adminAccess=[plain(access) for access in spec.admin_access],
+        offers=offers_of(catalog, tenant),
+        acceptedOffers=accepted_offers_of(catalog, tenant),
     )
 
 
 def _cluster(
     catalog: Catalog, tenant: Tenant, cluster: Cluster, units: tuple[Unit, ...]
 ) -> Document:
-    classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
-    return {
-        "name": cluster.name,
-        "namespaces": [_namespace(place) for place in tenant.places_on(cluster.name)],
-        "grants": [_grant(tenant, grant) for grant in tenant.grants_on(cluster.name)],
-        "profiles": [*_profiles(tenant, cluster, classes, _templates(tenant, cluster, units))],
-        "sharedClaims": [
+    classes = device_classes(catalog, cluster)
+    here = _Here(
+        tenant,
+        cluster,
+        {plan.name: plan for plan in classes},
+        _artifacts(tenant, cluster, units),
+        extended_resources(cluster, classes),
+    )
+    return present(
+        name=cluster.name,
+        namespaces=[*_namespaces(here)],
+        grants=[_grant(here, grant) for grant in tenant.grants_on(cluster.name)],
+        profiles=[*_profiles(here)],
+        sharedClaims=[
             plain(shared)
             for shared in tenant.document.spec.shared_claims
-            if any(place.name == shared.namespace for place in tenant.places_on(cluster.name))
+            if any(place.name == shared.namespace for place in here.places)
         ],
-    }
-
-
-def _namespace(place: Place) -> Document:
-    namespace = place.namespace
-    return present(
-        name=place.name,
-        share=namespace.share,
-        managedBy=namespace.managed_by,
-        labels=dict(namespace.labels) or None,
+        adminAccess=[*_admin_access(here)],
+        priorities=priorities_of(cluster, tenant),
+        kueue=kueue_of(catalog, cluster, tenant, classes),
     )
 
 
-def _grant(tenant: Tenant, grant: Grant) -> Document:
+def _artifacts(tenant: Tenant, cluster: Cluster, units: tuple[Unit, ...]) -> list[Artifact]:
+    """What the tenant's own units on the cluster hold."""
+    path = f"{cluster.name}/tenants/{tenant.name}"
+    return [
+        artifact
+        for unit in units
+        if unit.path == path or unit.path.startswith(f"{path}.")
+        for artifact in unit.artifacts
+    ]
+
+
+def _namespaces(here: _Here) -> Iterator[Document]:
+    """Each namespace with the labels and annotations that carry its rights."""
+    claims = claims_by_namespace(artifact.object for artifact in here.artifacts)
+    for place in here.places:
+        named = claims.get(place.name, ())
+        yield {
+            "name": place.name,
+            "share": place.namespace.share,
+            "managedBy": place.namespace.managed_by,
+            "labels": namespace_labels(here.cluster, here.tenant, place),
+            "annotations": rights(here.cluster, here.tenant, place, here.classes, named),
+        }
+
+
+def _grant(here: _Here, grant: Grant) -> Document:
+    source = grant.source
     return present(
         name=grant.name,
         borrowedFrom=grant.lender,
         tier=grant.tier.name,
         sharing=grant.policy.name,
         owners=sorted(grant.owners),
+        priority=source.priority if isinstance(source, Entitlement) else None,
+        pools=[
+            pool.name
+            for pool, devices in here.cluster.offers()
+            if devices.tier is grant.tier
+            and any(policy.name == grant.policy.name for policy in devices.policies)
+        ],
+        legacyResource=_legacy_resource(grant),
         amounts=[
-            _amount(tenant, grant, part)
-            for part in grant.policy.parts
-            if part.name in grant.numbers
+            _amount(here, grant, part) for part in grant.policy.parts if part.name in grant.numbers
         ],
     )
 
 
-def _amount(tenant: Tenant, grant: Grant, part: Part) -> Document:
+def _legacy_resource(grant: Grant) -> str | None:
+    """What pods ask a device plugin for."""
+    return grant.tier.legacy_resource if "devicePlugin" in grant.owners else None
+
+
+def _amount(here: _Here, grant: Grant, part: Part) -> Document:
     numbers = grant.numbers[part.name]
-    places = tenant.places_on(grant.cluster.name)
-    removed = tenant.document.spec.state == "removed"
+    name = class_name(grant.tier.name, grant.policy, part) if grant.uses_claims else None
+    plan = here.classes.get(name or "")
+    removed = here.tenant.document.spec.state == "removed"
     return present(
         size=part.name or None,
-        **{"class": class_name(grant.tier.name, grant.policy, part) if grant.uses_claims else None},
+        **{"class": name},
+        closed=True if plan is not None and plan.closed else None,
+        extendedResource=None if plan is None else plan.extended_name,
         guaranteed=numbers.guaranteed,
         limit=numbers.limit,
-        lent=_lent(tenant, grant, part) or None,
+        lent=_lent(here.tenant, grant, part) or None,
         byNamespace={
-            place.name: 0 if removed else int(split(numbers.limit, place, places))
-            for place in places
+            place.name: 0 if removed else int(split(numbers.limit, place, here.places))
+            for place in here.places
         },
+        quotaKeys=[*_quota_keys(here, grant, plan)],
     )
+
+
+def _quota_keys(here: _Here, grant: Grant, plan: ClassPlan | None) -> Iterator[str]:
+    keys: dict[str, None] = {}
+    if plan is not None:
+        listed = quota_keys(plan.name, plan.extended_name, here.cluster.minor, here.extended)
+        keys = dict.fromkeys(listed)
+    legacy = _legacy_resource(grant)
+    if legacy is not None:
+        keys[f"requests.{legacy}"] = None
+    yield from keys
 
 
 def _lent(tenant: Tenant, grant: Grant, part: Part) -> int:
@@ -105,23 +192,41 @@ def _lent(tenant: Tenant, grant: Grant, part: Part) -> int:
     )
 
 
-def _profiles(
-    tenant: Tenant, cluster: Cluster, classes: dict[str, ClassPlan], templates: list[Document]
-) -> Iterator[Document]:
+def _profiles(here: _Here) -> Iterator[Document]:
     """Profiles of which the cluster has all that they need."""
-    for profile in tenant.document.spec.profiles:
-        plan = claim_plan(tenant, profile, cluster, classes)
+    for profile in here.tenant.document.spec.profiles:
+        plan = claim_plan(here.tenant, profile, here.cluster, here.classes)
         if plan is not None:
-            yield _profile(profile, plan, templates)
+            yield _profile(profile, plan, here.templates)
+
+
+def _admin_access(here: _Here) -> Iterator[Document]:
+    """What the tenant may watch, by tier, with the template that does."""
+    for access in here.tenant.document.spec.admin_access:
+        for tier in access.tiers:
+            name = admin_class_name(tier)
+            if name in here.classes and any(p.name == access.namespace for p in here.places):
+                yield {
+                    "namespace": access.namespace,
+                    "tier": tier,
+                    "reason": access.reason,
+                    "class": name,
+                    "templates": [
+                        template["name"]
+                        for template in here.templates
+                        if template["profile"] == name and template["namespace"] == access.namespace
+                    ],
+                }
 
 
 def _profile(profile: Profile, plan: ClaimPlan, templates: list[Document]) -> Document:
-    return {
-        "name": profile.name,
-        "revision": profile.revision,
-        "devices": plan.devices,
-        "requests": [_request(request) for request in plan.requests],
-        "constraints": [
+    return present(
+        name=profile.name,
+        revision=profile.revision,
+        priority=profile.priority,
+        devices=plan.devices,
+        requests=[_request(request) for request in plan.requests],
+        constraints=[
             {
                 "requests": list(constraint.requests),
                 "distinctAttribute" if constraint.distinct else "matchAttribute": (
@@ -130,12 +235,12 @@ def _profile(profile: Profile, plan: ClaimPlan, templates: list[Document]) -> Do
             }
             for constraint in plan.constraints
         ],
-        "templates": [
+        templates=[
             {"namespace": template["namespace"], "name": template["name"]}
             for template in templates
             if template["profile"] == profile.name
         ],
-    }
+    )
 
 
 def _request(request: ClaimRequest) -> Document:
@@ -154,19 +259,3 @@ def _ask(ask: Ask) -> Document:
         grant=ask.grant.name,
         size=ask.part.name or None,
     )
-
-
-def _templates(tenant: Tenant, cluster: Cluster, units: tuple[Unit, ...]) -> list[Document]:
-    """The templates in force on the cluster: `{profile, namespace, name}`."""
-    path = f"{cluster.name}/tenants/{tenant.name}"
-    return [
-        {
-            "profile": artifact.object["metadata"]["labels"].get(PROFILE),
-            "namespace": artifact.object["metadata"]["namespace"],
-            "name": artifact.object["metadata"]["name"],
-        }
-        for unit in units
-        if unit.path == path or unit.path.startswith(f"{path}.")
-        for artifact in unit.artifacts
-        if artifact.file == TEMPLATES_FILE
-    ]

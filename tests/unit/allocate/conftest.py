@@ -34,7 +34,7 @@ apiVersion: dracfg.dev/v1alpha1
 kind: Driver
 metadata: {name: gpu.example.org}
 spec:
-  attributes: {type: string, model: string, driver: version, example.org/root: string}
+  attributes: {type: string, model: string, link: string, driver: version, example.org/root: string}
   capacity: [memory]
   shareable: SHAREABLE
 ---
@@ -50,6 +50,9 @@ spec:
   driver: gpu.example.org
   match: MATCH
   device: {attributes: {type: gpu, model: B-80}, capacity: {memory: 80Gi}}
+  parameters:
+    link: {attribute: link, values: [nvlink, pcie]}
+    memory: {capacity: memory, values: [80Gi, 160Gi]}
 ---
 apiVersion: dracfg.dev/v1alpha1
 kind: HardwareTier

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from dracfg.allocate import placement
 from dracfg.allocate.funnel import Funnel, Step
 
 GPU, NIC = "gpu.example.org", "nic.example.org"
@@ -192,6 +193,62 @@ def test_each_selector_of_the_class_is_counted(build: Fixture, make: Any, place:
     found = place(build(ONE, match=match), make.inventory({"n1": {GPU: gpus}}))
     assert found.nodes[0].steps[0].selected == (2, 1, 0)
     assert reason(found) == "selector 3 is not true on 1 of 3"
+
+
+CHOICES = [
+    ("link: nvlink", (4, 3, 1), "no", "1 device with the link that it chooses"),
+    ("link: pcie", (4, 3, 2), "yes", None),
+    ("memory: 160Gi", (4, 3, 2), "yes", None),
+    (
+        "memory: 160Gi, link: pcie",
+        (4, 3, 1),
+        "no",
+        "1 device with the link and memory that it chooses",
+    ),
+    ("memory: 81920Mi", (4, 3, 3), "yes", None),
+]
+
+
+@pytest.mark.parametrize(("choice", "counts", "result", "words"), CHOICES)
+def test_what_a_request_chooses_is_counted_after_its_class(
+    build: Fixture,
+    make: Any,
+    place: Fixture,
+    choice: str,
+    counts: tuple[int, ...],
+    result: str,
+    words: str | None,
+) -> None:
+    gpus = [
+        make.gpu("gpu-0", link="nvlink", memory="160Gi"),
+        make.gpu("gpu-1", link="pcie", memory="160Gi"),
+        make.gpu("gpu-2", link="pcie"),
+        make.gpu("gpu-3", model="B-40", link="nvlink"),
+    ]
+    profile = f"requests: [{{name: gpu, entitlement: gpu, count: 2, choose: {{{choice}}}}}]"
+    found = place(build(profile), make.inventory({"n1": {GPU: gpus}}))
+    (step,) = found.nodes[0].steps
+    assert (step.seen, *step.selected) == counts
+    assert (found.result, reason(found)) == (result, words)
+
+
+def test_a_choice_of_an_alternative_is_its_own(build: Fixture, make: Any, place: Fixture) -> None:
+    ways = "{entitlement: gpu, choose: {link: nvlink}}, {name: any, entitlement: gpu, choose: {link: pcie}}"
+    profile = f"requests: [{{name: gpu, anyOf: [{ways}]}}]"
+    gpus = [make.gpu("gpu-0", link="pcie")]
+    found = place(build(profile), make.inventory({"n1": {GPU: gpus}}))
+    assert [step.selected[-1] for step in found.nodes[0].steps] == [0, 1]
+    assert found.result == "yes"
+
+
+def test_a_choice_of_what_the_model_does_not_say_is_not_decided(
+    build: Fixture,
+) -> None:
+    for choice, result in (("link: nvlink", "unknown"), ("memory: 160Gi", "no")):
+        catalog = build(f"requests: [{{name: gpu, entitlement: gpu, choose: {{{choice}}}}}]")
+        tenant = catalog.tenants["team"]
+        (found,) = placement.place(catalog, tenant, tenant.document.spec.profiles[0], {})
+        assert found.result == result, choice
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ ABLE = {
     "notebooks/notebook": (3, 4),
     "notebooks/notebook-large": (3, 4),
     "notebooks/notebook-data": (3, 4),
+    "notebooks/notebook-stream": (3, 4),
     "search/reindex": (4, 6),
     "search/evaluate": (3, 4),
     "search/ranker": (4, 5),

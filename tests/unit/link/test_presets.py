@@ -112,6 +112,7 @@ FACTS = {
     "resetsAtUnprepare",
     "writesStatusDevices",
     "resizesShareInPlace",
+    "sharesOneAllocation",
 }
 IDENTITY = re.compile(
     r"uuid|serial|.*index|minor|mac|sid|(?!.*(root|vendor|device|link)).*pci.*(addr|bus).*|parent.*",

@@ -119,7 +119,10 @@ def test_tenant(judged: Judgement) -> None:
         "guaranteed": 16,
         "limit": 32,
         "byNamespace": {"vision-train": 24, "vision-dev": 8},
+        "quotaKeys": ["a100.deviceclass.resource.k8s.io/devices"],
     }
+    assert by_name(cluster["grants"], "gpu")["pools"] == ["training"]
+    assert by_name(cluster["grants"], "part")["pools"] == ["teaching"]
     small, large = by_name(cluster["grants"], "slice")["amounts"]
     assert (small["size"], small["guaranteed"], small["limit"], small["lent"]) == ("10Gi", 6, 6, 2)
     assert (large["size"], large["guaranteed"], large["limit"]) == ("20Gi", 0, 4)
@@ -133,6 +136,166 @@ def test_tenant(judged: Judgement) -> None:
         "l40s-slices-10gi",
     ]
     assert [shared["name"] for shared in cluster["sharedClaims"]] == ["shared"]
+
+
+def test_tenant_who_and_what(judged: Judgement) -> None:
+    found = shown(judged, "tenant", "vision")
+    assert found["access"] == {
+        "use": [{"group": "vision-eng"}, {"user": "ann"}],
+        "view": [],
+        "visibility": "none",
+    }
+    assert found["ownClaims"] is False
+    (cluster,) = found["clusters"]
+    assert cluster["adminAccess"] == [
+        {
+            "namespace": "vision-dev",
+            "tier": "a100",
+            "reason": "exporter of the platform",
+            "class": "a100-admin",
+            "templates": ["a100-admin"],
+        }
+    ]
+    assert cluster["priorities"] == []
+    assert "kueue" not in cluster
+
+
+def test_offers_are_shown_from_both_sides(judged: Judgement) -> None:
+    what = {"entitlement": "slice", "tier": "l40s", "sharing": "slices", "size": "10Gi", "count": 2}
+    given = shown(judged, "tenant", "vision")["offers"]
+    taken = shown(judged, "tenant", "lab")["acceptedOffers"]
+    assert given == [{"to": "lab", **what, "accepted": 2, "takenAs": "vision-slice"}]
+    assert taken == [{"from": "vision", **what, "offered": 2, "takenAs": "vision-slice"}]
+    assert shown(judged, "tenant", "lab")["offers"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "accepted", "offered"),
+    [
+        ("acceptedOffers: [{from: vision, entitlement: slice, size: 10Gi, count: 2}]",
+         "acceptedOffers: [{from: vision, entitlement: slice, size: 10240Mi, count: 1}]", 1, 2),
+        ("acceptedOffers: [{from: vision, entitlement: slice, size: 10Gi, count: 2}]",
+         "acceptedOffers: [{from: vision, entitlement: slice, size: 20Gi, count: 2}]", 0, 0),
+    ],
+)  # fmt: skip
+def test_offers_that_differ(
+    repository: Repository, old: str, new: str, accepted: int, offered: int
+) -> None:
+    judged = repository((old, new))
+    (given,) = shown(judged, "tenant", "vision")["offers"]
+    (taken,) = shown(judged, "tenant", "lab")["acceptedOffers"]
+    assert (given["accepted"], taken["offered"]) == (accepted, offered)
+
+
+def test_namespaces_carry_what_is_emitted(judged: Judgement) -> None:
+    (cluster,) = shown(judged, "tenant", "vision")["clusters"]
+    emitted = {
+        artifact.object["metadata"]["name"]: artifact.object["metadata"]
+        for unit in judged.units
+        for artifact in unit.artifacts
+        if artifact.object.get("kind") == "Namespace"
+    }
+    assert [namespace["name"] for namespace in cluster["namespaces"]] == [
+        "vision-train",
+        "vision-dev",
+    ]
+    for namespace in cluster["namespaces"]:
+        metadata = emitted[namespace["name"]]
+        assert len(namespace["annotations"]) > 4
+        assert namespace["annotations"].items() <= metadata["annotations"].items()
+        assert namespace["labels"].items() <= metadata["labels"].items()
+    noted = by_name(cluster["namespaces"], "vision-dev")["annotations"]
+    assert "claim/shared" in noted["dracfg.dev/claims"].split(",")
+
+
+def test_every_quota_key_is_emitted(repository: Repository) -> None:
+    """On a pool of both owners, from 1.35, and with the extended resource of a class."""
+    judged = repository(
+        ('kubernetes: "1.34"', 'kubernetes: "1.36"'),
+        ("legacyResource: nvidia.com/gpu", "legacyResource: nvidia.com/gpu\n  takesOverLegacyName: true"),
+        ("devices: [{tier: a100, perNode: 8}]\n  sharing: [mig]\n  owner: {gpu.nvidia.com: dra}",
+         "devices: [{tier: a100, perNode: 8}]\n  owner: {gpu.nvidia.com: devicePlugin}"),
+        ("    - {name: part, tier: a100, sharing: mig, guaranteed: {1g.5gb: 4}}\n", ""),
+        ("{entitlement: part, size: 1g.5gb}", "{entitlement: gpu}"),
+    )  # fmt: skip
+    (cluster,) = shown(judged, "tenant", "vision")["clusters"]
+    grant = by_name(cluster["grants"], "gpu")
+    assert (grant["owners"], grant["legacyResource"]) == (["devicePlugin", "dra"], "nvidia.com/gpu")
+    (whole,) = grant["amounts"]
+    assert whole["extendedResource"] == "nvidia.com/gpu"
+    assert whole["quotaKeys"] == [
+        "a100.deviceclass.resource.k8s.io/devices",
+        "requests.deviceclass.resource.kubernetes.io/a100",
+        "requests.nvidia.com/gpu",
+    ]
+    hard = next(
+        artifact.object["spec"]["hard"]
+        for unit in judged.units
+        for artifact in unit.artifacts
+        if artifact.object.get("kind") == "ResourceQuota"
+    )
+    for entry in cluster["grants"]:
+        for amount in entry["amounts"]:
+            assert set(amount["quotaKeys"]) <= hard.keys()
+
+
+def test_device_plugins_are_charged_by_their_resource(repository: Repository) -> None:
+    judged = repository(
+        (
+            "sharing: [whole]\n  owner: {gpu.nvidia.com: dra}",
+            "owner: {gpu.nvidia.com: devicePlugin}",
+        )
+    )
+    (cluster,) = shown(judged, "tenant", "vision")["clusters"]
+    grant = by_name(cluster["grants"], "gpu")
+    assert grant["legacyResource"] == "nvidia.com/gpu"
+    assert "requests.nvidia.com/gpu" in grant["amounts"][0]["quotaKeys"]
+
+
+def test_priorities_and_queues(repository: Repository) -> None:
+    judged = repository(
+        ("distribution: kubeadm\n", 'distribution: kubeadm\n  addons: {kueue: "0.18"}\n'),
+        (
+            "distribution: kubeadm\n",
+            "distribution: kubeadm\n  priorities: [{name: urgent, value: 1000}, {name: idle, value: 1}]\n",
+        ),
+        ("guaranteed: 16, limit: 32}", "guaranteed: 16, limit: 32, priority: urgent}"),
+    )
+    (cluster,) = shown(judged, "tenant", "vision")["clusters"]
+    assert cluster["priorities"] == [
+        {
+            "name": "urgent",
+            "value": 1000,
+            "preempts": True,
+            "grants": ["gpu"],
+            "podsByNamespace": {"vision-train": 24, "vision-dev": 8},
+        }
+    ]
+    assert by_name(cluster["grants"], "gpu")["priority"] == "urgent"
+    emitted = {
+        artifact.object["kind"]: artifact.object
+        for unit in judged.units
+        for artifact in unit.artifacts
+        if artifact.object.get("kind") in ("ClusterQueue", "LocalQueue", "Cohort")
+        and artifact.object["metadata"]["name"] != "dracfg-lab"
+    }
+    kueue = cluster["kueue"]
+    for kind, key in (
+        ("ClusterQueue", "clusterQueue"),
+        ("LocalQueue", "localQueue"),
+        ("Cohort", "cohort"),
+    ):
+        assert emitted[kind]["metadata"]["name"] == kueue[key]
+    assert kueue["stopPolicy"] == "None"
+    assert kueue["namespaces"] == ["vision-train", "vision-dev"]
+    (group,) = emitted["ClusterQueue"]["spec"]["resourceGroups"]
+    assert {
+        entry["resource"]: (str(entry["nominalQuota"]), str(entry["borrowingLimit"]))
+        for entry in kueue["resources"]
+    } == {
+        entry["name"]: (entry["nominalQuota"], entry["borrowingLimit"])
+        for entry in group["flavors"][0]["resources"]
+    }
 
 
 def test_split_is_what_quota_has(judged: Judgement) -> None:

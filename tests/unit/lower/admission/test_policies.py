@@ -11,12 +11,15 @@ import pytest
 import yaml
 
 from dracfg.diagnostics.registry import rules
+from dracfg.emit.files import render_unit
 from dracfg.kube.objects import schema_faults
 from dracfg.link.catalog import Catalog
 from dracfg.link.classes import device_classes
+from dracfg.link.index import index
+from dracfg.link.linker import link
 from dracfg.lower import rights
 from dracfg.lower.admission import FILE, admission
-from dracfg.lower.artifact import Artifact
+from dracfg.lower.artifact import Artifact, Unit
 
 ALWAYS = [
     "dracfg-unmanaged-namespaces",
@@ -133,14 +136,46 @@ def test_expressions_read_the_keys_that_rights_writes(catalog_of: Any, platform:
     assert f"substring({len('deviceclass.resource.kubernetes.io/')})" in text
 
 
+def crowd(catalog: Catalog, template: str, number: int) -> Catalog:
+    """The catalog with so many tenants like one of its own, linked; only one is read from text."""
+    like = catalog.tenants[template].document
+    copies = []
+    for i in range(number):
+        named = {"metadata": like.metadata.model_copy(update={"name": f"team{i}"})}
+        places = tuple(
+            place.model_copy(update={"name": f"{place.name}-{i}"}) for place in like.spec.namespaces
+        )
+        spec = like.spec.model_copy(update={"namespaces": places, "admin_access": ()})
+        copies.append(like.model_copy(update={**named, "spec": spec}))
+    linked = {
+        group: tuple(entry.document for entry in getattr(catalog, group).values())
+        for group in ("clusters", "drivers", "tiers", "pools")
+    }
+    policies = (p.document for p in catalog.policies.values() if p.document is not None)
+    found, doubles = index([*(d for group in linked.values() for d in group), *policies, *copies])
+    joined = link(found, frozenset())
+    assert not [*doubles, *joined.faults]
+    return joined.catalog
+
+
 def test_policies_stay_as_long_as_they_are_whoever_joins(
     catalog_of: Any, everything: str, vision: str
 ) -> None:
-    def text(tenants: int) -> str:
-        joined = [vision.replace("vision", f"team{i}") for i in range(tenants)]
-        return json.dumps([a.object for a in artifacts(catalog_of(everything, *joined))])
+    """Objects and bytes of the files of admission, from nobody to 10,000 tenants."""
+    catalog = catalog_of(everything, vision)
 
-    assert text(10) == text(1000) == text(0)
+    def written(tenants: int) -> tuple[int, dict[str, bytes]]:
+        joined = crowd(catalog, "vision", tenants)
+        assert len(joined.tenants) == tenants
+        assert sum(len(tenant.grants) for tenant in joined.tenants.values()) == 3 * tenants
+        found = artifacts(joined)
+        return len(found), dict(render_unit(Unit("east/guard", found)).files)
+
+    number, files = written(0)
+    assert number == 2 * len([*ALWAYS, *HELD, *DRIVERS])
+    assert FILE in files
+    for tenants in (10, 1_000, 10_000):
+        assert written(tenants) == (number, files)
 
 
 def actions(catalog: Catalog) -> dict[str, list[str]]:
