@@ -123,7 +123,7 @@ def _walk(root: Path, top: str, faults: list[Diagnostic]) -> Iterator[str]:
             path = f"{folder}/{entry.name}"
             if entry.name.startswith(".") or path in UNREAD:
                 continue
-            is_yaml = entry.name.endswith((".yaml", ".yml"))
+            is_yaml = entry.name.lower().endswith((".yaml", ".yml"))
             if entry.is_symlink():
                 if (refusal := _judge_link(root, path, is_yaml)) is not None:
                     faults.append(refusal)

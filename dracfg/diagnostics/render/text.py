@@ -24,9 +24,14 @@ def render(findings: Iterable[Diagnostic], lines: Lines, *, colour: bool, width:
     return "\n\n".join(shown) + "\n" if shown else ""
 
 
+def _safe(text: str) -> str:
+    """Text of a repository as a terminal may get it: control characters as escapes."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
 def render_concise(findings: Iterable[Diagnostic]) -> str:
     """One line a finding: `tenants/vision.yaml:23:66: CAP001 error: …`."""
-    rows = [f"{f.span or '-'}: {f.code} {f.severity}: {f.message}" for f in findings]
+    rows = [f"{f.span or '-'}: {f.code} {f.severity}: {_safe(f.message)}" for f in findings]
     return "\n".join(rows) + "\n" if rows else ""
 
 
@@ -44,7 +49,7 @@ def _folded(findings: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, int]]:
 
 def _finding(finding: Diagnostic, more: int, lines: Lines, colour: bool, width: int) -> str:
     paint = _painter(colour, _COLOURS[finding.severity])
-    rows = [f"{paint(f'{finding.severity}[{finding.code}]')}: {finding.message}"]
+    rows = [f"{paint(f'{finding.severity}[{finding.code}]')}: {_safe(finding.message)}"]
     places = [place for place in (finding.span, *(r.span for r in finding.related)) if place]
     gutter = max((len(str(place.line)) for place in places), default=1)
     margin = " " * gutter
@@ -54,14 +59,14 @@ def _finding(finding: Diagnostic, more: int, lines: Lines, colour: bool, width: 
     for related in finding.related:
         rows += _related(finding.span, related, lines, gutter, width)
     facts = [
-        f"{name}: {value}"
+        f"{name}: {_safe(value)}"
         for name, value in (("found", finding.found), ("expected", finding.expected))
         if value is not None
     ]
     if facts:
         rows.append(f"{margin} = {', '.join(facts)}")
     if finding.help is not None:
-        rows.append(f"{margin} = help: {finding.help}")
+        rows.append(f"{margin} = help: {_safe(finding.help)}")
     if more:
         rows.append(f"{margin} = and {more} more of the same")
     return "\n".join(rows)
@@ -102,7 +107,7 @@ def _excerpt(
     if len(line) > room:
         cut = max(0, min(start - room // 3, len(line) - room))
         line = ("…" if cut else "") + line[cut + bool(cut) : cut + room - 1] + "…"
-    line = line.replace("\t", " ")
+    line = "".join(char if char.isprintable() else " " for char in line)
     before = _cells(line[: start - cut])
     marks = mark * max(1, min(_cells(line[start - cut : start - cut + length]), room - before))
     margin = " " * gutter

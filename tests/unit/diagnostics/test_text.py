@@ -1,0 +1,66 @@
+"""Findings as a terminal shows them."""
+
+from dracfg.diagnostics import Related, Span, diagnose
+from dracfg.diagnostics.render.text import render, render_concise
+
+LINES = {"a.yaml": ["first: line", "size: 10Gi  # ten", "wide: 日本 x"], "b.yaml": ["step: 8Gi"]}
+
+
+def lines(path: str) -> list[str]:
+    return LINES.get(path, [])
+
+
+def test_the_whole_form() -> None:
+    finding = diagnose(
+        "SHR004",
+        Span("a.yaml", 2, 7, 2, 11),
+        "size 10Gi consumes 16Gi",
+        label="not a multiple of the step",
+        related=[Related(Span("b.yaml", 1, 7, 1, 10), "published")],
+        found="10Gi",
+        expected="8Gi or 16Gi",
+        help="use 8Gi",
+    )
+    assert render([finding], lines, colour=False) == (
+        "error[SHR004]: size 10Gi consumes 16Gi\n"
+        " --> a.yaml:2:7\n"
+        "  |\n"
+        "2 | size: 10Gi  # ten\n"
+        "  |       ^^^^ not a multiple of the step\n"
+        " ::: b.yaml:1:7\n"
+        "  |\n"
+        "1 | step: 8Gi\n"
+        "  |       --- published\n"
+        "  = found: 10Gi, expected: 8Gi or 16Gi\n"
+        "  = help: use 8Gi\n"
+    )
+    assert render_concise([finding]) == "a.yaml:2:7: SHR004 error: size 10Gi consumes 16Gi\n"
+
+
+def test_wide_characters_are_measured() -> None:
+    shown = render([diagnose("SHR004", Span("a.yaml", 3, 10, 3, 11), "x")], lines, colour=False)
+    assert shown.splitlines()[-1] == "  | " + " " * 11 + "^"
+
+
+def test_a_long_line_is_shown_around_the_caret() -> None:
+    text = "a" * 200 + "HERE" + "b" * 200
+    span = Span("c.yaml", 1, 201, 1, 205)
+    rows = render(
+        [diagnose("SHR004", span, "x")], lambda _: [text], colour=False, width=80
+    ).splitlines()
+    assert all(len(row) <= 80 for row in rows)
+    start = rows[-1].index("^")
+    assert rows[-2][start : start + 4] == "HERE"
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    finding = diagnose("SHR004", Span("a.yaml", 1, 1, 1, 2), "bad \x1b[31m name", found="\x07")
+    shown = render([finding], lines, colour=False)
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    assert r"\x1b[31m" in shown
+
+
+def test_the_same_finding_in_many_places_folds() -> None:
+    findings = [diagnose("SHR004", Span("a.yaml", 1, 1, 1, 2), "same") for _ in range(8)]
+    assert "and 7 more of the same" in render(findings, lines, colour=False)
