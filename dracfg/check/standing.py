@@ -15,6 +15,7 @@ from dracfg.check.places import place, span_of
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.lower.artifact import Artifact, Origin, Unit
+from dracfg.lower.retirement import identity
 from dracfg.lower.templates import CLAIMS_FILE, REQUESTS, TEMPLATES_FILE, template_name
 from dracfg.lower.units import RETIRED
 from dracfg.model.tenant import AdminAccess, Profile
@@ -94,7 +95,7 @@ def _clashes(
             *standing.objects(path, file),
             *standing.objects(path, f"{RETIRED}/{file}"),
         ):
-            stands.setdefault(_identity(thing), thing)
+            stands.setdefault(identity(thing), thing)
     if not stands:
         return
     taken = frozenset(name for _, _, name in stands)
@@ -102,7 +103,7 @@ def _clashes(
         if unit.path != path and not unit.path.startswith(f"{path}."):
             continue
         for artifact in unit.artifacts:
-            old = stands.get(_identity(artifact.object))
+            old = stands.get(identity(artifact.object))
             if artifact.file not in (TEMPLATES_FILE, CLAIMS_FILE) or old is None:
                 continue
             change = first_change(old.get("spec"), artifact.object["spec"])
@@ -192,11 +193,6 @@ def _revision_fix(tenant: Tenant, origin: Origin, revision: int) -> tuple[Span, 
     in_block = (start.line, start.column) == (part.span.line, part.span.column)
     gap = f"\n{' ' * (key.span.column - 1)}" if in_block else ", "
     return key.span, f"revision: {revision}{gap}{key.text}"
-
-
-def _identity(thing: Mapping[str, Any]) -> tuple[str, str, str]:
-    metadata = thing["metadata"]
-    return thing["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
 def _shown(value: Any) -> str:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from dracfg.kube.features import feature_matrix
+from dracfg.kube.pointers import escape
 from dracfg.packaged import read_data
 
 __all__ = ["GateUse", "derive", "runtime_config"]
@@ -143,7 +144,7 @@ def _walk(step: _Step, value: Any, key: str, pointer: str) -> Iterator[tuple[_Ru
         for name, part in value.items():
             following = step.following.get(name, every)
             if following is not None:
-                yield from _walk(following, part, name, f"{pointer}/{_escape(name)}")
+                yield from _walk(following, part, name, f"{pointer}/{escape(name)}")
     elif isinstance(value, list):
         following = step.following.get("[]")
         if following is not None:
@@ -156,10 +157,6 @@ def _group_kind(obj: Mapping[str, Any]) -> str:
     group, slash, _ = (obj.get("apiVersion") or "").rpartition("/")
     kind = obj.get("kind") or ""
     return f"{kind}.{group}" if slash else kind
-
-
-def _escape(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _reference(obj: Mapping[str, Any]) -> str:

@@ -14,6 +14,8 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from dracfg.kube.pointers import escape
+
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, Registry
 
@@ -92,10 +94,10 @@ def schema_faults(obj: dict[str, Any], minor: str) -> tuple[SchemaFault, ...] | 
 
 def _faults(error: Any) -> list[SchemaFault]:
     """The faults of one validation error, each at the field that has it."""
-    pointer = "".join(f"/{_escape(str(part))}" for part in error.instance_path)
+    pointer = "".join(f"/{escape(str(part))}" for part in error.instance_path)
     if error.kind.name == "additionalProperties":
         return [
-            SchemaFault(f"{pointer}/{_escape(name)}", "is no field of this type")
+            SchemaFault(f"{pointer}/{escape(name)}", "is no field of this type")
             for name in error.kind.as_dict()["unexpected"]
         ]
     if error.instance is None:
@@ -140,7 +142,3 @@ def _bundle(minor: str) -> dict[str, Any]:
         raise KeyError(minor)
     bundle: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return bundle
-
-
-def _escape(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

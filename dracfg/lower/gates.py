@@ -13,6 +13,7 @@ from typing import Any
 
 from dracfg.kube.features import closure, feature_matrix, to_write
 from dracfg.kube.gates import GateUse, derive, runtime_config
+from dracfg.kube.pointers import escape
 from dracfg.link.catalog import Cluster, Driver, Policy, Pool, PoolDevices
 from dracfg.link.presetdata import ModeFact
 from dracfg.lower.artifact import K8sObject
@@ -207,7 +208,7 @@ def _reason(what: str, gate: str) -> str:
 
 
 def _pointer(*steps: str | int) -> str:
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+    return "".join(f"/{escape(step)}" for step in steps)
 
 
 @cache

@@ -9,8 +9,9 @@ changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dracfg.lower.artifact import Artifact, K8sObject
 from dracfg.lower.sync import is_retained, without_engine
@@ -36,11 +37,11 @@ def retire(
     `active` and `retired` are the standing objects, `wanted` what is emitted now.
     """
     groups: dict[tuple[str, str], list[K8sObject]] = {}
-    seen = {_identity(artifact.object) for artifact in wanted}
+    seen = {identity(artifact.object) for artifact in wanted}
     for thing in (*active, *retired):
-        identity = _identity(thing)
-        if identity not in seen:
-            seen.add(identity)
+        key = identity(thing)
+        if key not in seen:
+            seen.add(key)
             groups.setdefault(_group(thing), []).append(thing)
     return tuple(kept for group in sorted(groups) for kept in _keep(groups[group], retain))
 
@@ -56,7 +57,8 @@ def _keep(newest_first: Sequence[K8sObject], retain: int) -> list[Retired]:
     return kept
 
 
-def _identity(thing: K8sObject) -> tuple[str, str, str]:
+def identity(thing: Mapping[str, Any]) -> tuple[str, str, str]:
+    """(kind, namespace, name): what a standing and an emitted template or claim are paired by."""
     metadata = thing["metadata"]
     return thing["kind"], metadata.get("namespace", ""), metadata["name"]
 
