@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dracfg.allocate.devices import Device
@@ -24,7 +24,9 @@ from dracfg.source.records import Record, RecordedObject
 class Inventory:
     """The devices of one cluster. Pools are in the order of driver and name.
 
-    `nodes` holds recorded Nodes, and those that slices name, then without labels.
+    `nodes` holds recorded Nodes, and those that slices name, then without labels. `slices` are
+    all that could be read, also outdated ones, in the order of their names; `spoiled` are the
+    pools of which a slice could not be read.
     """
 
     pools: tuple[Pool, ...]
@@ -32,6 +34,8 @@ class Inventory:
     _by_name: Mapping[tuple[str, str, str], Device] = field(compare=False, repr=False)
     _by_node: Mapping[str, tuple[Device, ...]] = field(compare=False, repr=False)
     _elsewhere: tuple[Device, ...] = field(compare=False, repr=False)
+    slices: tuple[Slice, ...] = field(default=(), repr=False)
+    spoiled: frozenset[PoolKey] = field(default=frozenset(), repr=False)
 
     @property
     def drivers(self) -> tuple[str, ...]:
@@ -87,9 +91,8 @@ def load_inventory(
             slices.append(part)
         elif (key := _pool_key(item.data)) is not None:
             spoiled.add(key)
-    pools, found = build_pools(slices, frozenset(spoiled))
-    inventory = _index(pools, nodes)
-    faults += [*found, *_uncertain(pools, nodes)]
+    inventory, found = inventory_of(slices, nodes, frozenset(spoiled))
+    faults += [*found, *_uncertain(inventory.pools, nodes)]
     return inventory, tuple(sorted(faults, key=sort_key))
 
 
@@ -136,6 +139,19 @@ def _pool_key(data: Mapping[str, Any]) -> PoolKey | None:
         return None
     driver, name = spec.get("driver"), pool.get("name")
     return (driver, name) if isinstance(driver, str) and isinstance(name, str) else None
+
+
+def inventory_of(
+    slices: Iterable[Slice], nodes: Iterable[Node], spoiled: frozenset[PoolKey] = frozenset()
+) -> tuple[Inventory, tuple[Diagnostic, ...]]:
+    """The inventory of slices, and what is wrong with their pools.
+
+    `nodes` are those that more than the name is known of, `spoiled` the pools of which a slice is
+    missing here that was published.
+    """
+    listed = tuple(slices)
+    pools, found = build_pools(listed, spoiled)
+    return replace(_index(pools, nodes), slices=listed, spoiled=spoiled), found
 
 
 def _index(pools: tuple[Pool, ...], nodes: Iterable[Node]) -> Inventory:

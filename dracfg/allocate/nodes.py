@@ -23,10 +23,14 @@ _INT = re.compile(r"[-+]?[0-9]{1,19}")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of the cluster; `labels` is None where only its name is known."""
+    """A node of the cluster; `labels` is None where only its name is known.
+
+    `declared_features` are those of its status, as kubelet declares them from 1.37 on.
+    """
 
     name: str
     labels: Mapping[str, str] | None = None
+    declared_features: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,14 @@ def read_node(data: Mapping[str, Any]) -> Node | None:
     if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
         return None
     labels = metadata.get("labels")
-    if not isinstance(labels, dict):
-        return Node(metadata["name"], NO_LABELS)
-    return Node(metadata["name"], {k: v for k, v in labels.items() if isinstance(v, str)})
+    status = data.get("status")
+    declared = status.get("declaredFeatures") if isinstance(status, dict) else None
+    return Node(
+        metadata["name"],
+        {k: v for k, v in labels.items() if isinstance(v, str)}
+        if isinstance(labels, dict)
+        else NO_LABELS,
+        frozenset(name for name in declared if isinstance(name, str))
+        if isinstance(declared, list)
+        else frozenset(),
+    )

@@ -21,10 +21,10 @@ class GivenRecord:
     cluster: str | None = None
 
 
-def cluster_inventories(
+def cluster_records(
     catalog: Catalog, own: Mapping[str, Record], given: Sequence[GivenRecord]
-) -> tuple[Mapping[str, Inventory], tuple[Diagnostic, ...]]:
-    """The inventory of each cluster that has a record, and what is wrong with the records.
+) -> tuple[Mapping[str, tuple[Record, ...]], tuple[Diagnostic, ...]]:
+    """The records of each cluster that has one, by the clusters' names; and those of no cluster.
 
     `own` are the records that Clusters name; what is given from outside takes their place.
     """
@@ -38,9 +38,17 @@ def cluster_inventories(
             findings.append(_of_no_cluster(item.record))
     for name, record in own.items():
         records.setdefault(name, [record])
+    return {name: tuple(records[name]) for name in sorted(records)}, tuple(findings)
+
+
+def cluster_inventories(
+    catalog: Catalog, records: Mapping[str, Sequence[Record]]
+) -> tuple[Mapping[str, Inventory], tuple[Diagnostic, ...]]:
+    """The inventory of each cluster that has records, and what is wrong with them."""
+    findings: list[Diagnostic] = []
     inventories = {}
-    for name in sorted(records):
-        inventory, found = load_inventory(records[name], catalog.clusters[name].minor)
+    for name, recorded in records.items():
+        inventory, found = load_inventory(recorded, catalog.clusters[name].minor)
         inventories[name] = inventory
         findings += found
     return inventories, tuple(dict.fromkeys(findings))

@@ -1,6 +1,7 @@
-"""Whether a recorded ResourceSlice has the shape of its version: fields and types, no values.
+"""Whether a recorded object has the shape of its version: fields and types, no values.
 
-The shapes are the schemas of dracfg.kube.objects. Knows no meaning of any field.
+The shapes are the schemas of dracfg.kube.objects. Knows no meaning of any field, and of kinds only
+the ResourceSlice.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ GROUP = "resource.k8s.io"
 VERSIONS = ("v1", "v1beta2", "v1beta1")
 KIND = "ResourceSlice"
 
-_UNKNOWN_FIELD = "is no field of this type"
+UNKNOWN_FIELD = "is no field of this type"
+"""The message of a fault that the API server mends itself: it drops the field."""
 _FLAT = frozenset({"attributes", "capacity", "consumesCounters", "taints"})
 
 
@@ -41,10 +43,10 @@ def judge_shape(data: Mapping[str, Any], minor: str | None, faults: Faults) -> S
     broken: set[int] = set()
     unknown: list[tuple[str, ...]] = []
     readable = True
-    for fault in _schema_faults(data["apiVersion"], spec, minor):
-        steps = _steps(fault.pointer)
+    for fault in _slice_faults(data["apiVersion"], spec, minor):
+        steps = pointer_steps(fault.pointer)
         where = ".".join(steps)
-        if fault.message == _UNKNOWN_FIELD:
+        if fault.message == UNKNOWN_FIELD:
             faults.add("INV004", steps, f"{where} {fault.message}", key=True)
             unknown.append(steps[1:])
             continue
@@ -55,7 +57,7 @@ def judge_shape(data: Mapping[str, Any], minor: str | None, faults: Faults) -> S
             readable = False
     if not readable or not isinstance(spec, dict):
         return None
-    return Shaped(version, _without(spec, unknown), frozenset(broken))
+    return Shaped(version, without(spec, unknown), frozenset(broken))
 
 
 def _version(api_version: Any, faults: Faults) -> str | None:
@@ -96,13 +98,17 @@ def _has_shape_of(version: str, spec: Any, faults: Faults) -> bool:
     return True
 
 
-def _schema_faults(api_version: str, spec: Any, minor: str | None) -> tuple[SchemaFault, ...]:
-    """Where spec breaks the schema; without a minor, where it breaks that of every one."""
+def _slice_faults(api_version: str, spec: Any, minor: str | None) -> tuple[SchemaFault, ...]:
+    """Where the spec of a slice breaks the schema, see `shape_faults`."""
     pool = spec.get("pool") if isinstance(spec, dict) else None
     if isinstance(pool, dict):
         # The API server takes a missing generation for 0, and so do drivers that never count.
         spec = {**spec, "pool": {"generation": 0, **pool}}
-    judged = {"apiVersion": api_version, "kind": KIND, "spec": spec}
+    return shape_faults({"apiVersion": api_version, "kind": KIND, "spec": spec}, minor)
+
+
+def shape_faults(judged: dict[str, Any], minor: str | None) -> tuple[SchemaFault, ...]:
+    """Where an object breaks the schema; without a minor, where it breaks that of every one."""
     newest, *older = [minor] if minor else reversed(feature_matrix().minors)
     faults = _faults_in(judged, newest)
     for known in older:
@@ -128,13 +134,14 @@ def _overlap(one: str, other: str) -> bool:
     return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
-def _steps(pointer: str) -> tuple[str, ...]:
+def pointer_steps(pointer: str) -> tuple[str, ...]:
+    """The steps of a JSON pointer (RFC 6901)."""
     parts = pointer.split("/")[1:]
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
 
-def _without(spec: dict[str, Any], unknown: list[tuple[str, ...]]) -> dict[str, Any]:
-    """The spec without unknown fields, as the API server keeps it."""
+def without(spec: dict[str, Any], unknown: list[tuple[str, ...]]) -> dict[str, Any]:
+    """A part of an object without unknown fields, as the API server keeps it."""
     if not unknown:
         return spec
     kept = copy.deepcopy(spec)

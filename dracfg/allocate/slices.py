@@ -34,7 +34,8 @@ _SELECTIONS = ("nodeName", "nodeSelector", "allNodes")
 class Slice:
     """One slice. `devices` and `counter_sets` keep the order in which they are published.
 
-    `complete` is False where something of it could not be read.
+    `complete` is False where something of it could not be read. `nodes` is None where each device
+    has its own (`per_device_nodes`), or where nothing is said, as counter sets may do.
     """
 
     name: str
@@ -47,6 +48,9 @@ class Slice:
     node_name: str | None
     complete: bool
     origin: Origin = field(compare=False, repr=False)
+    nodes: NodeSelection | None = None
+    per_device_nodes: bool = False
+    skip_node_operations: tuple[str, ...] = ()
 
     @property
     def shares_only_here(self) -> bool:
@@ -108,6 +112,9 @@ class _Reader:
             node_name=selection.node_name if selection else None,
             complete=not self.left_out,
             origin=Origin(self.faults.object),
+            nodes=selection,
+            per_device_nodes=selection is None and self.spec.get("perDeviceNodeSelection", False),
+            skip_node_operations=tuple(self.spec.get("skipNodeOperations", ())),
         )
 
     def _selection(self) -> tuple[NodeSelection | None, bool]:

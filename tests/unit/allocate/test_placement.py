@@ -9,7 +9,7 @@ import pytest
 from dracfg.allocate import Inventory
 from dracfg.allocate.modelled import modelled_inventory
 from dracfg.allocate.placement import place
-from dracfg.allocate.recorded import cluster_inventories
+from dracfg.allocate.recorded import cluster_inventories, cluster_records
 from dracfg.link.catalog import Catalog
 from dracfg.link.index import index
 from dracfg.link.linker import link
@@ -56,8 +56,9 @@ def inventories(catalog: Catalog) -> Mapping[str, Inventory]:
         cluster.name: read_record(ROOT, cluster.document.spec.inventory)[0]
         for cluster in catalog.clusters.values()
     }
-    found, faults = cluster_inventories(catalog, own, [])
-    assert not faults
+    records, lost = cluster_records(catalog, own, [])
+    found, faults = cluster_inventories(catalog, records)
+    assert not [*lost, *faults]
     return found
 
 
