@@ -169,13 +169,13 @@ class Allocator:
             return False
         if view.has_negative or not self._knows_constraints(plan):
             return False
+        too_few = False
         for ask, number in plan.least.items():
             selected = self._selectors.selected_ids(ask, view)
             if selected is None:
                 return False
-            if number > len(selected.difference(state.devices)):
-                return True
-        return False
+            too_few |= number > len(selected.difference(state.devices))
+        return too_few
 
     def _knows_constraints(self, plan: Plan) -> bool:
         """Whether no claim has a constraint that this implementation refuses."""

@@ -89,15 +89,24 @@ def _all_devices(pool: NodePool) -> list[Candidate]:
 
 @dataclass(frozen=True, slots=True)
 class _Common:
-    """What the devices on one counter set have in common; no groups go with no groups only."""
+    """What the devices on one counter set have in common; no groups go with no groups only.
+
+    `grouped` devices that are allocated already may have nothing in common: then none joins them.
+    """
 
     groups: frozenset[str]
+    grouped: bool
+
+    @classmethod
+    def of(cls, groups: frozenset[str]) -> _Common:
+        """What the first device has."""
+        return cls(groups, bool(groups))
 
     def admits(self, groups: frozenset[str]) -> bool:
-        return bool(self.groups & groups) if groups else not self.groups
+        return bool(self.groups & groups) if groups else not self.grouped
 
     def joined(self, groups: frozenset[str]) -> _Common:
-        return _Common(self.groups & groups) if groups and self.groups else self
+        return _Common(self.groups & groups, True) if groups and self.grouped else self
 
 
 GroupsUndo = Iterable[tuple[tuple[str, str, str], "_Common | None"]]
@@ -122,7 +131,7 @@ class Groups:
                 self.leave(undo)
                 return None
             undo.append((key, before))
-            self._running[key] = _Common(groups) if current is None else current.joined(groups)
+            self._running[key] = _Common.of(groups) if current is None else current.joined(groups)
         return undo
 
     def leave(self, undo: GroupsUndo) -> None:
@@ -140,6 +149,6 @@ class Groups:
                     for counter_set, groups in other.groups:
                         known = found.get(counter_set)
                         found[counter_set] = (
-                            _Common(groups) if known is None else known.joined(groups)
+                            _Common.of(groups) if known is None else known.joined(groups)
                         )
         return found
