@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,12 +63,22 @@ class _Places:
 
 
 @dataclass(frozen=True, slots=True)
+class _Served:
+    """Places of what a server gave: it has no lines, so an object is one place by its name."""
+
+    paths: tuple[str, ...]
+
+    def span(self, index: int, _steps: Steps, _key: bool) -> Span:
+        return Span(self.paths[index])
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedObject:
     """One object of a dump. Nulls are left out; numbers are int, or Decimal where not whole."""
 
     data: dict[str, Any]
     index: int
-    _places: _Places = field(repr=False, compare=False)
+    _places: _Places | _Served = field(repr=False, compare=False)
 
     def span(self, *steps: str | int, key: bool = False) -> Span:
         """The place of the value at the end of a path, or of the key that it stands under.
@@ -130,6 +140,42 @@ def parse_record(path: str, text: str) -> tuple[Record, tuple[Diagnostic, ...]]:
     places = _Places(path, text, chunks)
     objects = tuple(RecordedObject(data, i, places) for i, data in enumerate(found))
     return Record(path, text, objects), tuple(faults)
+
+
+def decode_json(text: str) -> Any:
+    """JSON from a server, as the values of a record: no nulls in maps, numbers exact.
+
+    Raises ValueError for what is not JSON, or is nested too deep.
+    """
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_pairs,
+            parse_float=resolve_as_kubernetes,
+            parse_constant=_refuse,
+        )
+        if _SURROGATE.search(text):
+            json.dumps(value, ensure_ascii=False, default=str).encode()
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    return value
+
+
+def served_record(cluster: str, objects: Iterable[dict[str, Any]]) -> Record:
+    """Objects that the API server of a cluster gave; they stand at `live:<cluster>/<Kind>/…`."""
+    listed = tuple(objects)
+    places = _Served(tuple(f"live:{cluster}/{_identity(data)}" for data in listed))
+    return Record(
+        f"live:{cluster}",
+        "",
+        tuple(RecordedObject(data, i, places) for i, data in enumerate(listed)),
+    )
+
+
+def _identity(data: dict[str, Any]) -> str:
+    metadata = data.get("metadata", {})
+    parts = (data.get("kind"), metadata.get("namespace"), metadata.get("name"))
+    return "/".join(str(part) for part in parts if part)
 
 
 def _json_roots(text: str) -> Iterator[tuple[Any, tuple[int, int]]]:
