@@ -1,4 +1,4 @@
-"""Reads the YAML data that is shipped inside dracfg. Knows nothing of what a document means."""
+"""Reads the data that is shipped inside dracfg. Knows nothing of what a document means."""
 
 from __future__ import annotations
 
@@ -16,3 +16,9 @@ def read_data(package: str, path: str) -> Any:
 
     text = resources.files(package).joinpath(path).read_text(encoding="utf-8")
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def packaged_text(package: str, path: str) -> str | None:
+    """The text of a file of a package; None where there is none."""
+    file = resources.files(package).joinpath(path)
+    return file.read_text(encoding="utf-8") if file.is_file() else None

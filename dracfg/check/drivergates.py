@@ -198,7 +198,8 @@ def is_allowed_for_nothing(catalog: Catalog) -> Iterator[Diagnostic]:
                 if stage in ("alpha", "unknown") and entry in on:
                     continue
                 if stage == "absent":
-                    near, gate_name = suggestion(gate, _facts(driver))
+                    known = (one for one in _facts(driver) if _stages(driver)(one) != "absent")
+                    near, gate_name = suggestion(gate, known)
                     message = f"{name} has no gate {gate} here"
                     help_, fix = near or help_, f"{name}/{gate_name}" if gate_name else None
                 elif stage in ("alpha", "unknown"):

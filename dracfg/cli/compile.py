@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dracfg.cli import exits, options
-from dracfg.cli.output import counted, exit_code, plural, show_findings
+from dracfg.cli.output import OutputFile, counted, exit_code, plural, show_findings
 from dracfg.cli.repository import repository_errors
+from dracfg.diagnostics import Diagnostic
 from dracfg.diagnostics.render.document import report
+from dracfg.diagnostics.selection import Selection
 from dracfg.emit.tree import TreePlan, UnitPlan
 from dracfg.pipeline import OUT, Compiled, Timings, compile_repository, timings_table
 from dracfg.scope import Scope, tenant_of
@@ -21,6 +24,7 @@ _MOST_UNITS = 20
 
 @click.command(name="compile")
 @options.shared
+@options.judging
 @options.clusters
 @options.tenants
 @click.option(
@@ -42,6 +46,10 @@ def command(
     quiet: bool,
     timings: bool,
     no_cache: bool,  # noqa: ARG001  everything is read anew in any case
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    today: date | None,
+    outputs: tuple[OutputFile, ...],
     clusters: tuple[str, ...],
     tenants: tuple[str, ...],
     check: bool,
@@ -61,9 +69,18 @@ def command(
             keep_going=keep_going,
             jobs=jobs,
             timings=clock,
+            today=today,
         )
-    lines = done.judgement.lines
-    show_findings(done.findings, form, colour, lines, lambda: _document(done, check))
+    found = Selection(select, ignore).of(done.findings)
+    show_findings(
+        found,
+        form,
+        colour,
+        done.judgement.lines,
+        lambda: _document(done, found, check),
+        root=root,
+        outputs=outputs,
+    )
     if not quiet:
         for line in _summary(done, check):
             click.echo(line, err=True)
@@ -71,7 +88,11 @@ def command(
         click.echo(timings_table(clock.seconds), err=True)
     if check and done.tree is not None and done.tree.stale:
         return exits.FINDINGS
-    return exit_code(done.findings, fail_on)
+    if done.has_errors:
+        return (
+            exits.FINDINGS
+        )  # whether or not they are shown, they kept something from being written
+    return exit_code(found, fail_on)
 
 
 def _summary(done: Compiled, check: bool) -> Iterator[str]:
@@ -128,11 +149,12 @@ def _moved(unit: UnitPlan) -> str:
     return "  ".join(f"{sign} {plural(len(files), 'file')}" for sign, files in named if files)
 
 
-def _document(done: Compiled, check: bool) -> dict[str, Any]:
+def _document(done: Compiled, found: Sequence[Diagnostic], check: bool) -> dict[str, Any]:
     return report(
         "CompileReport",
         done.judgement.verdict,
-        done.findings,
+        found,
+        notSelected=len(done.findings) - len(found),
         written=done.applied is not None,
         stale=done.tree.stale if done.tree is not None and check else None,
         units=[] if done.tree is None else [_unit(unit) for unit in _moved_units(done.tree)],

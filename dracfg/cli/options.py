@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from dracfg.cli.output import FORMS, STDOUT, OutputFile
+from dracfg.diagnostics.selection import UnknownCode, beginnings
 from dracfg.pipeline import InventoryFile
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -28,6 +31,43 @@ def _inventories(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[InventoryFile, ...]:
     return tuple(map(_inventory, values))
+
+
+def _codes(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    try:
+        return beginnings(values)
+    except UnknownCode as unknown:
+        near = f"; did you mean {unknown.near}?" if unknown.near else ""
+        raise click.BadParameter(f"{unknown}{near}") from None
+
+
+def _day(_context: click.Context, _parameter: click.Parameter, value: str | None) -> date | None:
+    try:
+        return None if value is None else date.fromisoformat(value)
+    except ValueError:
+        raise click.BadParameter(f"{value} is no day; write YYYY-MM-DD") from None
+
+
+def outputs(forms: Sequence[str], envvar: str = "DRACFG_OUTPUT") -> Callable[[_F], _F]:
+    """`-o FORMAT=FILE`, repeatable: one run feeds the terminal and files; `-` is stdout."""
+
+    def read(
+        _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+    ) -> tuple[OutputFile, ...]:
+        found = []
+        for value in values:
+            form, sign, path = value.partition("=")
+            if not sign or form not in forms or not path:
+                raise click.BadParameter(f"{value} is not FORMAT=FILE; formats: {', '.join(forms)}")
+            found.append(OutputFile(form, None if path == STDOUT else Path(path)))
+        return tuple(found)
+
+    return click.option(
+        "-o", "--output", "outputs", multiple=True, metavar="FORMAT=FILE", callback=read,
+        envvar=envvar, help="Write the results into a file as well; repeatable.",
+    )  # fmt: skip
 
 
 root = click.option(
@@ -55,7 +95,7 @@ inventories = click.option(
 form = click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "concise", "json"]),
+    type=click.Choice(FORMS),
     default="text",
     show_default=True,
     envvar="DRACFG_FORMAT",
@@ -78,6 +118,18 @@ fail_on = click.option(
     envvar="DRACFG_FAIL_ON",
     help="The least severity that makes the exit code 1.",
 )
+select = click.option(
+    "--select", multiple=True, callback=_codes, envvar="DRACFG_SELECT", metavar="CODES",
+    help="Only findings of these codes, or of codes that begin so (CAP, SHR00).",
+)  # fmt: skip
+ignore = click.option(
+    "--ignore", multiple=True, callback=_codes, envvar="DRACFG_IGNORE", metavar="CODES",
+    help="No findings of these codes, or of codes that begin so.",
+)  # fmt: skip
+today = click.option(
+    "--today", callback=_day, envvar="DRACFG_TODAY", metavar="DATE",
+    help="The day that waivers are held against, in place of that of the commit.",
+)  # fmt: skip
 quiet = click.option("-q", "--quiet", is_flag=True, envvar="DRACFG_QUIET", help="No summary.")
 timings = click.option(
     "--timings", is_flag=True, envvar="DRACFG_TIMINGS", help="Show the time of each pass."
@@ -89,6 +141,15 @@ no_cache = click.option(
 
 def shared(command: _F) -> _F:
     """The options of every command that reads a repository."""
-    for option in reversed((root, form, colour, fail_on, quiet, timings, no_cache)):
+    return _with(command, root, form, colour, fail_on, quiet, timings, no_cache)
+
+
+def judging(command: _F) -> _F:
+    """The options of every command that judges a repository by all its rules."""
+    return _with(command, select, ignore, today, outputs(FORMS))
+
+
+def _with(command: _F, *added: Decorator[_F]) -> _F:
+    for option in reversed(added):
         command = option(command)
     return command

@@ -8,19 +8,45 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import click
 
 from dracfg.cli import exits
 from dracfg.diagnostics import Diagnostic
-from dracfg.diagnostics.render.text import render, render_concise
+from dracfg.diagnostics.render.concise import render_concise
+from dracfg.diagnostics.render.text import render
 
+FORMS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
+"""The forms that findings may have."""
+STDOUT = "-"
+_OF_HOSTS = ("sarif", "github", "gitlab", "junit")
+"""Forms that are read against the folder a pipeline works in, not against `--root`."""
 _FAILING = {
     "error": {"error"},
     "unknown": {"error", "unknown"},
     "warning": {"error", "unknown", "warning"},
 }
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFile:
+    """A form that results are written in, and the file; None is stdout."""
+
+    form: str
+    path: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a command found: `lines` for excerpts, `document` for JSON, paths relative to `root`."""
+
+    listed: Sequence[Diagnostic]
+    lines: Callable[[str], Sequence[str]]
+    document: Callable[[], dict[str, Any]]
+    root: Path = Path()
 
 
 def wants_colour(choice: str) -> bool:
@@ -41,32 +67,111 @@ def show_findings(
     colour: str,
     lines: Callable[[str], Sequence[str]],
     document: Callable[[], dict[str, Any]],
+    *,
+    root: Path = Path(),
+    outputs: Iterable[OutputFile] = (),
 ) -> None:
-    """Writes the findings, or the whole document where JSON is wanted."""
-    if form == "json":
-        click.echo(json.dumps(document(), indent=2, ensure_ascii=False))
-    elif form == "concise":
-        click.echo(render_concise(findings), nl=False)
-    else:
-        text = render(findings, lines, colour=wants_colour(colour), width=text_width())
+    """Writes the findings in one form to stdout, and in others where `outputs` says.
+
+    `document` is the whole report, for JSON.
+    """
+    found = Findings(findings, lines, document, root)
+    click.echo(_text(found, form, wants_colour(colour)), nl=False)
+    for output in outputs:
+        write_output(
+            output, _text(found, output.form, output.path is None and wants_colour(colour))
+        )
+
+
+def write_output(output: OutputFile, text: str) -> None:
+    """Writes a rendering where it belongs; a file that can't be written is wrong use."""
+    if output.path is None:
         click.echo(text, nl=False)
+        return
+    try:
+        output.path.parent.mkdir(parents=True, exist_ok=True)
+        output.path.write_text(text, encoding="utf-8")
+    except OSError as fault:
+        raise click.ClickException(f"{output.path} can't be written: {fault.strerror}") from None
+
+
+def annotates() -> bool:
+    """Whether this is a step of GitHub Actions whose format nobody chose: it gets annotations too."""
+    source = click.get_current_context().get_parameter_source("form")
+    chosen = source is not click.core.ParameterSource.DEFAULT
+    return os.environ.get("GITHUB_ACTIONS") == "true" and not chosen
+
+
+def _text(found: Findings, form: str, colour: bool) -> str:
+    listed = _from_here(found) if form in _OF_HOSTS else found.listed
+    match form:
+        case "json":
+            return json.dumps(found.document(), indent=2, ensure_ascii=False) + "\n"
+        case "concise":
+            return render_concise(listed)
+        case "text":
+            return render(listed, found.lines, colour=colour, width=text_width())
+        case _:
+            return _for_hosts(listed, form)
+
+
+def _for_hosts(listed: Sequence[Diagnostic], form: str) -> str:
+    # Imported here: most runs need none of these.
+    from dracfg import __version__
+    from dracfg.diagnostics.render.github import render_github
+    from dracfg.diagnostics.render.gitlab import render_gitlab
+    from dracfg.diagnostics.render.junit import render_junit
+    from dracfg.diagnostics.render.sarif import render_sarif
+
+    match form:
+        case "sarif":
+            return render_sarif(listed, __version__)
+        case "github":
+            return render_github(listed)
+        case "gitlab":
+            return render_gitlab(listed)
+        case _:
+            return render_junit(listed)
+
+
+def _from_here(found: Findings) -> Sequence[Diagnostic]:
+    """The findings with paths as they are from the folder that the process works in."""
+    prefix = Path(os.path.relpath(found.root))
+    if prefix == Path():
+        return found.listed
+    return [_moved(finding, prefix) for finding in found.listed]
+
+
+def _moved(finding: Diagnostic, prefix: Path) -> Diagnostic:
+    def path(old: str) -> str:
+        return (prefix / old).as_posix()
+
+    span = finding.span and replace(finding.span, path=path(finding.span.path))
+    related = tuple(
+        replace(one, span=replace(one.span, path=path(one.span.path))) for one in finding.related
+    )
+    return replace(finding, span=span, related=related)
 
 
 def exit_code(findings: Iterable[Diagnostic], fail_on: str) -> int:
-    """1 where a finding is at or above the level, else 0."""
+    """1 where a finding that is not waived is at or above the level, else 0."""
     failing = _FAILING[fail_on]
-    return exits.FINDINGS if any(f.severity in failing for f in findings) else exits.DONE
+    failed = any(f.severity in failing for f in findings if f.waived is None)
+    return exits.FINDINGS if failed else exits.DONE
 
 
 def counted(findings: Iterable[Diagnostic]) -> str:
-    """`2 errors, 1 warning`, or `no findings`."""
-    counts = Counter(finding.severity for finding in findings)
+    """`2 errors, 1 warning`, or `no findings`; those that are waived are counted apart."""
+    listed = tuple(findings)
+    counts = Counter(finding.severity for finding in listed if finding.waived is None)
     named = [
         plural(counts[severity], severity)
         for severity in ("error", "unknown", "warning", "note")
         if counts[severity]
-    ]
-    return ", ".join(named) or "no findings"
+    ] or ["no findings"]
+    if waived := sum(finding.waived is not None for finding in listed):
+        named.append(f"{waived:,} waived")
+    return ", ".join(named)
 
 
 def plural(number: int, noun: str) -> str:

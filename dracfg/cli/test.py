@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dracfg.cli import exits, options
-from dracfg.cli.output import counted, plural, text_width, wants_colour
+from dracfg.cli.output import (
+    OutputFile,
+    counted,
+    plural,
+    text_width,
+    wants_colour,
+    write_output,
+)
 from dracfg.cli.repository import repository_errors
 
 if TYPE_CHECKING:
@@ -18,19 +25,6 @@ if TYPE_CHECKING:
     from dracfg.policytest.load import LoadedTests
 
 _FORMS = ("text", "json", "junit")
-
-
-def _outputs(
-    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
-) -> tuple[tuple[str, Path], ...]:
-    """`FORMAT=FILE`, repeated: one run feeds the terminal and the CI."""
-    found = []
-    for value in values:
-        form, sign, path = value.partition("=")
-        if not sign or form not in _FORMS or not path:
-            raise click.BadParameter(f"{value} is not FORMAT=FILE; formats: {', '.join(_FORMS)}")
-        found.append((form, Path(path)))
-    return tuple(found)
 
 
 @click.command(name="test")
@@ -52,10 +46,7 @@ def _outputs(
     "--format", "form", type=click.Choice(_FORMS), default="text", show_default=True,
     envvar="DRACFG_TEST_FORMAT", help="How results are written.",
 )  # fmt: skip
-@click.option(
-    "-o", "--output", "outputs", multiple=True, metavar="FORMAT=FILE", callback=_outputs,
-    envvar="DRACFG_TEST_OUTPUT", help="Write the results into a file as well.",
-)  # fmt: skip
+@options.outputs(_FORMS, "DRACFG_TEST_OUTPUT")
 @options.root
 @options.colour
 @options.quiet
@@ -65,7 +56,7 @@ def command(
     generated: bool,
     kyverno: Path | None,
     form: str,
-    outputs: tuple[tuple[str, Path], ...],
+    outputs: tuple[OutputFile, ...],
     root: Path,
     colour: str,
     quiet: bool,
@@ -89,9 +80,8 @@ def command(
         return _export(judged, kyverno)
     loaded = load_tests(root, _from_root(root, files), judged.catalog)
     report = _report(judged, loaded, coverage, generated)
-    for name, path in outputs:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_text(report, name, colour=False), encoding="utf-8")
+    for output in outputs:
+        write_output(output, _text(report, output.form, colour=False))
     click.echo(_text(report, form, colour=wants_colour(colour)), nl=False)
     if loaded.findings and form == "text":
         click.echo(

@@ -3,8 +3,17 @@
 Knows nothing of the input language or of Kubernetes; every other package imports from here.
 """
 
-from dracfg.diagnostics.diagnostic import Diagnostic, Related, Severity, diagnose, sort_key
+from dracfg.diagnostics.diagnostic import Diagnostic, Related, Severity, Waived, diagnose, sort_key
 from dracfg.diagnostics.span import Span
 from dracfg.diagnostics.suggestion import did_you_mean
 
-__all__ = ["Diagnostic", "Related", "Severity", "Span", "diagnose", "did_you_mean", "sort_key"]
+__all__ = [
+    "Diagnostic",
+    "Related",
+    "Severity",
+    "Span",
+    "Waived",
+    "diagnose",
+    "did_you_mean",
+    "sort_key",
+]

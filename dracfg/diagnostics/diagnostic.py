@@ -23,11 +23,21 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Waived:
+    """Why a finding does not count: a comment in the sources says so until a day (YYYY-MM-DD)."""
+
+    until: str
+    reason: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding. `message` names the thing and what is wrong with it; `help` says what to do.
 
     `label` stands under the caret. `found` and `expected` are values as a person would write
-    them. `fix` is the text that would replace the span where the mend is mechanical.
+    them. `fix` is the text that would replace the span where the mend is mechanical. A `waived`
+    finding is kept in reports and counts for nothing else.
     """
 
     code: str
@@ -40,10 +50,17 @@ class Diagnostic:
     expected: str | None = None
     help: str | None = None
     fix: str | None = None
+    waived: Waived | None = None
 
     @property
     def is_error(self) -> bool:
-        return self.severity == "error"
+        return self.severity == "error" and self.waived is None
+
+    @property
+    def has_safe_fix(self) -> bool:
+        """Whether the fix keeps the meaning: its rule says so, or it puts what was found in quotes."""
+        quoted = self.found is not None and self.fix == f'"{self.found}"'
+        return self.fix is not None and (quoted or rule(self.code).safe_fix)
 
 
 def diagnose(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from dracfg.diagnostics.diagnostic import Diagnostic
+from dracfg.diagnostics.diagnostic import Diagnostic, Waived
 
 SCHEMA_VERSION = 1
 
@@ -36,7 +36,14 @@ def finding_document(finding: Diagnostic) -> dict[str, Any]:
         "expected": finding.expected,
         "help": finding.help,
         "fix": finding.fix,
+        "waived": _waived(finding.waived),
     }
+
+
+def _waived(waived: Waived | None) -> dict[str, Any] | None:
+    if waived is None:
+        return None
+    return {"until": waived.until, "reason": waived.reason}
 
 
 def report(kind: str, verdict: str, findings: Iterable[Diagnostic], **more: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dracfg.diagnostics.diagnostic import Diagnostic, Related
+from dracfg.diagnostics.render.plain import plain
 from dracfg.diagnostics.span import Span
 
 Lines = Callable[[str], Sequence[str]]
@@ -19,20 +20,10 @@ _SAME_MOST = 5
 
 
 def render(findings: Iterable[Diagnostic], lines: Lines, *, colour: bool, width: int = 100) -> str:
-    """All findings, a blank line between two; the same finding in many places folds into one."""
-    shown = [_finding(finding, more, lines, colour, width) for finding, more in _folded(findings)]
+    """All findings that are not waived, a blank line between two; those alike fold into one."""
+    standing = (finding for finding in findings if finding.waived is None)
+    shown = [_finding(finding, more, lines, colour, width) for finding, more in _folded(standing)]
     return "\n\n".join(shown) + "\n" if shown else ""
-
-
-def _safe(text: str) -> str:
-    """Text of a repository as a terminal may get it: control characters as escapes."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-
-
-def render_concise(findings: Iterable[Diagnostic]) -> str:
-    """One line a finding: `tenants/vision.yaml:23:66: CAP001 error: …`."""
-    rows = [f"{f.span or '-'}: {f.code} {f.severity}: {_safe(f.message)}" for f in findings]
-    return "\n".join(rows) + "\n" if rows else ""
 
 
 def _folded(findings: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, int]]:
@@ -49,7 +40,7 @@ def _folded(findings: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, int]]:
 
 def _finding(finding: Diagnostic, more: int, lines: Lines, colour: bool, width: int) -> str:
     paint = _painter(colour, _COLOURS[finding.severity])
-    rows = [f"{paint(f'{finding.severity}[{finding.code}]')}: {_safe(finding.message)}"]
+    rows = [f"{paint(f'{finding.severity}[{finding.code}]')}: {plain(finding.message)}"]
     places = [place for place in (finding.span, *(r.span for r in finding.related)) if place]
     gutter = max((len(str(place.line)) for place in places), default=1)
     margin = " " * gutter
@@ -59,14 +50,14 @@ def _finding(finding: Diagnostic, more: int, lines: Lines, colour: bool, width: 
     for related in finding.related:
         rows += _related(finding.span, related, lines, gutter, width)
     facts = [
-        f"{name}: {_safe(value)}"
+        f"{name}: {plain(value)}"
         for name, value in (("found", finding.found), ("expected", finding.expected))
         if value is not None
     ]
     if facts:
         rows.append(f"{margin} = {', '.join(facts)}")
     if finding.help is not None:
-        rows.append(f"{margin} = help: {_safe(finding.help)}")
+        rows.append(f"{margin} = help: {plain(finding.help)}")
     if more:
         rows.append(f"{margin} = and {more} more of the same")
     return "\n".join(rows)
@@ -78,10 +69,10 @@ def _related(
     margin = " " * gutter
     same_file = main is not None and main.path == related.span.path
     head = "-->" if same_file else ":::"
-    plain = _painter(False, "")
+    uncoloured = _painter(False, "")
     return [
         f"{margin}{head} {related.span}",
-        *_excerpt(related.span, related.label, lines, gutter, width, plain, "-"),
+        *_excerpt(related.span, related.label, lines, gutter, width, uncoloured, "-"),
     ]
 
 

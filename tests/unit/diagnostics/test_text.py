@@ -1,7 +1,8 @@
 """Findings as a terminal shows them."""
 
 from dracfg.diagnostics import Related, Span, diagnose
-from dracfg.diagnostics.render.text import render, render_concise
+from dracfg.diagnostics.render.concise import render_concise
+from dracfg.diagnostics.render.text import render
 
 LINES = {"a.yaml": ["first: line", "size: 10Gi  # ten", "wide: 日本 x"], "b.yaml": ["step: 8Gi"]}
 

@@ -1,0 +1,123 @@
+"""Pages of rules and fields."""
+
+import json
+
+import pytest
+
+from dracfg.cli.main import invoke
+from dracfg.diagnostics.registry import rules
+from dracfg.model.fields import UnknownPath, describe
+
+
+def test_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "CAP004"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(
+        "# CAP004: a profile that its namespace's quota never lets through\n\n"
+        "error, level intent, waivable\n\n## What it means\n"
+    )
+    assert "Mended:" in shown
+
+
+@pytest.mark.parametrize(
+    ("code", "facts"),
+    [
+        ("SRC006", "error, level intent, not waivable, mended by dracfg check --fix"),
+        ("INV022", "error, level inventory, waivable"),
+        ("OWN007", "error, level intent, waivable from catalog/ only"),
+        ("sel008", "unknown, level intent, waivable"),
+    ],
+)
+def test_the_facts_of_a_rule(code: str, facts: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", code]) == 0
+    assert capsys.readouterr().out.split("\n")[2] == facts
+
+
+def test_a_rule_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "CAP004", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    page = document.pop("page")
+    assert page.startswith("# CAP004: ")
+    assert document == {
+        "schemaVersion": 1,
+        "kind": "RulePage",
+        "code": "CAP004",
+        "title": "a profile that its namespace's quota never lets through",
+        "severity": "error",
+        "level": "intent",
+        "family": "capacity",
+        "waivable": "anywhere",
+        "safeFix": False,
+    }
+
+
+def test_all_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"  {code}  " in shown for code in rules())
+    assert invoke(["explain", "CAP00"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert listed[0] == "CAP: capacity"
+    assert all(line.startswith("  CAP00") for line in listed[1:])
+
+
+def test_a_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "tenant"]) == 0
+    assert "A team and what it may have." in capsys.readouterr().out
+
+
+def test_a_field(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "Tenant.spec.entitlements"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Tenant.spec.entitlements: list of map\n")
+    assert "\nsharing: text, default whole\n" in shown
+    assert "\nguaranteed: whole number or map to whole number, required\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("subject", "part"),
+    [
+        ("XYZ998", "there is no code or kind XYZ998\n"),
+        ("capo04", "did you mean CAP004?"),
+        ("Tenent", "there is no code or kind Tenent; did you mean Tenant?"),
+        ("nonsense", "there is no code or kind nonsense"),
+        (
+            "Tenant.spec.entitlement",
+            "Tenant.spec has no key entitlement; did you mean entitlements?",
+        ),
+        ("Tenant.metadata.title", "Tenant.metadata has no key title; it has name"),
+        ("Tenant.metadata.name.x", "Tenant.metadata.name has no key x; it has no keys"),
+    ],
+)
+def test_wrong_use(subject: str, part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", subject]) == 3
+    assert part in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("path", "type_", "default", "required"),
+    [
+        ("Cluster.spec.kubernetes", "1.34 | 1.35 | 1.36 | 1.37", None, True),
+        ("Tenant.entitlements.sharing", "text", "whole", False),
+        ("SharingPolicy.spec.capacity.min", "text or number", None, True),
+        ("SharingPolicy.guarantee", "none | fits | nonBlocking", "fits", False),
+        ("SharingPolicy.isolation", "hardware | driver | none", None, False),
+        ("SharingPolicy.spec.mode", "exclusive or partitioned or consumable or timeSliced", None, True),
+        ("tenant.spec.profiles.requests.count", "whole number", "1", False),
+    ],
+)  # fmt: skip
+def test_fields(path: str, type_: str, default: str | None, required: bool) -> None:
+    field = describe(path).field
+    assert (field.type, field.default, field.required) == (type_, default, required)
+
+
+def test_forms_are_told_apart() -> None:
+    names = [variant.name for variant in describe("SharingPolicy.spec").variants]
+    assert names == ["mode: exclusive", "mode: partitioned", "mode: consumable", "mode: timeSliced"]
+
+
+def test_an_unknown_path_knows_where_it_ends() -> None:
+    with pytest.raises(UnknownPath) as missing:
+        describe("Tenant.spec.profiles.nope")
+    assert (missing.value.inside, missing.value.name) == ("Tenant.spec.profiles", "nope")
+    assert "requests" in missing.value.known
