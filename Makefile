@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
+MINOR  ?= 1.36
 
-.PHONY: demo test lint types schemas golden clean
+.PHONY: demo test lint types schemas golden control-plane clean
 
 demo: $(VENV)/.installed ## compile this repository's catalog and tenants, show the tree
 	@$(BIN)/dracfg compile
@@ -27,6 +28,9 @@ schemas: $(VENV)/.installed ## write schemas/ anew
 
 golden: $(VENV)/.test ## write the golden trees anew; review them as output
 	@$(BIN)/python -m pytest tests/golden --update-golden
+
+control-plane: ## build Kubernetes' own programs of one minor for tests/cluster, once; needs Go
+	@tests/cluster/build.sh $(MINOR)
 
 clean:
 	rm -rf $(VENV) .cache

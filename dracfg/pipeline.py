@@ -8,25 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from dracfg.allocate import Inventory
-from dracfg.allocate.recorded import cluster_inventories
+from dracfg.allocate.recorded import cluster_inventories, cluster_records
 from dracfg.check.catalog import check_catalog
 from dracfg.check.departures import check_departures
 from dracfg.check.disjoint import check_disjoint
 from dracfg.check.expressions import check_expressions
+from dracfg.check.freshness import check_freshness, recorded_moments
 from dracfg.check.guarantees import unproven_guarantees
 from dracfg.check.inventory import check_inventory
 from dracfg.check.leastprivilege import check_roles
 from dracfg.check.objects import check_units
 from dracfg.check.opaque import check_opaque
 from dracfg.check.policies import check_policies
+from dracfg.check.recordednodes import check_nodes
+from dracfg.check.schedulers import check_pod_schedulers
 from dracfg.check.standing import check_standing
 from dracfg.check.versions import check_versions
+from dracfg.check.waivers import read_waivers
+from dracfg.check.waiving import waive
 from dracfg.diagnostics import Diagnostic, sort_key
+from dracfg.diagnostics.registry import Level
 from dracfg.emit.apply import AppliedTree, apply
 from dracfg.emit.errors import TreeError
 from dracfg.emit.files import render_units
@@ -44,6 +51,7 @@ from dracfg.passes import PIPELINE, Timings, timings_table
 from dracfg.scope import Scope, blocked_units
 from dracfg.source import Sources, read_repository
 from dracfg.source.records import Record
+from dracfg.source.revision import head_date
 from dracfg.source.standing import Standing, read_standing
 
 Verdict = Literal["proven", "refuted", "unknown"]
@@ -55,7 +63,7 @@ OUT = "out"
 class Judgement:
     """A repository as understood: the catalog, the units it lowers to, and every finding.
 
-    `inventories` are by the names of the clusters that have one. `lines` gives the lines of any
+    `records` and `inventories` are by the names of the clusters that have one. `lines` gives the lines of any
     file that was read, none for others.
     """
 
@@ -63,6 +71,7 @@ class Judgement:
     sources: Sources
     documents: tuple[AnyDocument, ...]
     catalog: Catalog
+    records: Mapping[str, tuple[Record, ...]]
     inventories: Mapping[str, Inventory]
     units: tuple[Unit, ...]
     findings: tuple[Diagnostic, ...]
@@ -75,13 +84,13 @@ class Judgement:
 
     @property
     def unproven(self) -> int:
-        """Guarantees that nothing has proven."""
-        return unproven_guarantees(self.catalog)
+        """Guarantees whose proofs were left open."""
+        return unproven_guarantees(self.findings)
 
     @property
     def verdict(self) -> Verdict:
         """refuted with an error, unknown with something undecided or unproven, else proven."""
-        severities = {finding.severity for finding in self.findings}
+        severities = {finding.severity for finding in self.findings if finding.waived is None}
         if "error" in severities:
             return "refuted"
         return "unknown" if "unknown" in severities or self.unproven else "proven"
@@ -127,12 +136,18 @@ class OutOfScope(Exception):
 
 
 def judge(
-    root: Path, timings: Timings | None = None, inventories: Sequence[InventoryFile] = ()
+    root: Path,
+    timings: Timings | None = None,
+    inventories: Sequence[InventoryFile] = (),
+    *,
+    level: Level = "inventory",
+    today: date | None = None,
 ) -> Judgement:
     """Everything short of the tree: reads, links, lowers and checks the repository at `root`.
 
-    `inventories` are judged beside the records that Clusters name. Raises NoRepository where there
-    is nothing to read.
+    `inventories` are judged beside the records that Clusters name; at level `intent` none is read.
+    Waivers end, and records are old, by `today` or by the day of the commit that is checked out.
+    Raises NoRepository where there is nothing to read.
     """
     clock = timings or Timings()
     _require_repository(root)
@@ -147,18 +162,29 @@ def judge(
     findings = [*sources.faults, *standing_faults, *parsed.faults, *twice, *linked.faults]
     findings += clock.measure("check", lambda: check_catalog(catalog))
     findings += clock.measure("check", lambda: check_opaque(catalog))
-    own, given, unread = clock.measure("read", lambda: read_records(root, catalog, inventories))
-    recorded, faults = clock.measure("read", lambda: cluster_inventories(catalog, own, given))
-    findings += [*unread, *faults]
+    own, given, unread = clock.measure(
+        "read",
+        lambda: ({}, [], []) if level == "intent" else read_records(root, catalog, inventories),
+    )
+    records, lost = cluster_records(catalog, own, given)
+    recorded, faults = clock.measure("read", lambda: cluster_inventories(catalog, records))
+    findings += [*unread, *lost, *faults]
     findings += clock.measure("check", lambda: check_inventory(catalog, recorded))
+    findings += clock.measure("check", lambda: check_nodes(catalog, recorded, records))
+    findings += clock.measure("check", lambda: check_pod_schedulers(catalog, records))
+    if moments := recorded_moments(records):
+        findings += check_freshness(moments, today or head_date(root))
     findings += clock.measure("check", lambda: check_disjoint(catalog, recorded))
     units = clock.measure("lower", lambda: lower(catalog, standing))
     findings += clock.measure("validate", lambda: _validate(catalog, units, standing, sources))
+    levels: set[Level] = {"intent", "inventory"} if recorded else {"intent"}
+    findings = clock.measure("validate", lambda: _waive(findings, sources, today, levels))
     return Judgement(
         root,
         sources,
         parsed.documents,
         catalog,
+        records,
         recorded,
         units,
         tuple(sorted(set(findings), key=sort_key)),
@@ -175,6 +201,7 @@ def compile_repository(
     keep_going: bool = False,
     jobs: int = 1,
     timings: Timings | None = None,
+    today: date | None = None,
 ) -> Compiled:
     """Compiles the repository at `root` into `root/out`.
 
@@ -183,7 +210,7 @@ def compile_repository(
     NoRepository, NothingRead, OutOfScope and `emit.errors.TreeError`.
     """
     clock = timings or Timings()
-    judgement = judge(root, clock)
+    judgement = judge(root, clock, today=today)
     wanted = scope or Scope()
     if judgement.has_errors and not keep_going:
         return Compiled(judgement, None, None, judgement.findings)
@@ -209,6 +236,16 @@ def compile_repository(
         return Compiled(judgement, tree, None, findings)
     applied = clock.measure("emit", lambda: apply(tree))
     return Compiled(judgement, tree, applied, findings)
+
+
+def _waive(
+    findings: Sequence[Diagnostic], sources: Sources, today: date | None, levels: set[Level]
+) -> list[Diagnostic]:
+    """The findings under the waivers of the sources; git is asked for the day only where there are any."""
+    waivers, faults = read_waivers(sources)
+    if not waivers:
+        return [*findings, *faults]
+    return list(waive([*findings, *faults], waivers, today or head_date(sources.root), levels))
 
 
 def _places(judgement: Judgement) -> Iterator[str]:

@@ -15,6 +15,7 @@ from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.modelled import Modelled, modelled_inventory
 from dracfg.allocate.selection import NearMiss, Selection, name_of
 from dracfg.cel import EvaluationError, Undecided
+from dracfg.check.drift import check_drift
 from dracfg.check.places import place
 from dracfg.check.rule import listed
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
@@ -57,7 +58,7 @@ class _Alike:
 def check_inventory(
     catalog: Catalog, inventories: Mapping[str, Inventory]
 ) -> tuple[Diagnostic, ...]:
-    """INV021-025 on every class of every cluster, each once."""
+    """INV021-025 on every class of every cluster, and INV040-045 on what is recorded; each once."""
     found: dict[Diagnostic, None] = {}
     for cluster in catalog.clusters.values():
         groups = _groups(catalog, cluster)
@@ -70,6 +71,7 @@ def check_inventory(
             )
         elif inventory.pools:
             found.update(dict.fromkeys(_on_record(groups, inventory, Selection(cluster.minor))))
+            found.update(dict.fromkeys(check_drift(catalog, cluster, inventory)))
     return tuple(found)
 
 

@@ -73,6 +73,7 @@ def name_findings(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
             f"virtual clusters and other tools that prefix names need it at {NAME_BUDGET} at most",
             found=str(len(name)),
             expected=f"at most {NAME_BUDGET}",
+            help="shorten the name that it is made of: the tier, the policy, the tenant or the profile",
         )
     yield from _keys(catalog, artifact, thing["metadata"])
     if kind in CLAIM_KINDS:

@@ -11,27 +11,32 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
+from dracfg.check.gatesettings import Setting, gate_entry, gate_settings
 from dracfg.check.parameters import ParameterFault, UnusableSchema, parameter_faults
 from dracfg.check.places import key_place, place
 from dracfg.check.rule import listed, suggestion
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
-from dracfg.link.catalog import Catalog, Driver
+from dracfg.link.catalog import Catalog, Driver, Pool, Tenant
 from dracfg.link.presetdata import MAIN, ConfigFact
 from dracfg.lower.classes import plain_map
 from dracfg.model.driver import OpaqueConfig
 from dracfg.model.sharing import Parameters
-from dracfg.model.tenant import ProfileConfig
+from dracfg.model.tenant import Profile, ProfileConfig
 
 HEAD = {"apiVersion": "api_version", "kind": "kind"}
 
 
 @dataclass(frozen=True, eq=False)
 class _Config:
-    """Parameters as somebody wrote them for a driver, in a policy (class) or a profile (claim)."""
+    """Parameters as somebody wrote them for a driver, in a policy (class) or a profile (claim).
+
+    `pools` are those with devices for which the driver reads them.
+    """
 
     driver: Driver
     written: Parameters | ProfileConfig
     stands_in: Literal["class", "claim"]
+    pools: tuple[Pool, ...]
 
     @property
     def name(self) -> str:
@@ -64,22 +69,40 @@ def check_opaque(catalog: Catalog) -> tuple[Diagnostic, ...]:
 
 def _configs(catalog: Catalog) -> Iterator[_Config]:
     """Every config with each driver that it reaches; a policy's may reach several."""
-    reached: dict[tuple[str, str], tuple[Driver, Parameters]] = {}
+    reached: dict[tuple[str, str], tuple[Driver, Parameters, list[Pool]]] = {}
     for pool in catalog.pools.values():
         for devices in pool.devices:
             driver = devices.tier.driver
             for policy in devices.policies:
                 config = policy.spec.config
                 if config is not None and pool.owner(driver) == "dra":
-                    reached[policy.name, driver.name] = (driver, config)
-    for _, (driver, config) in sorted(reached.items()):
-        yield _Config(driver, config, "class")
+                    name = policy.name, driver.name
+                    reached.setdefault(name, (driver, config, []))[2].append(pool)
+    for _, (driver, config, pools) in sorted(reached.items()):
+        yield _Config(driver, config, "class", tuple(pools))
     for tenant in catalog.tenants.values():
         for profile in tenant.document.spec.profiles:
             for written in profile.config:
                 known = catalog.drivers.get(written.driver)
                 if known is not None:
-                    yield _Config(known, written, "claim")
+                    here = _claimed_pools(tenant, profile, written, known)
+                    yield _Config(known, written, "claim", tuple(here))
+
+
+def _claimed_pools(
+    tenant: Tenant, profile: Profile, written: ProfileConfig, driver: Driver
+) -> Iterator[Pool]:
+    """The pools with devices of the driver that the requests of a config may be given."""
+    wanted = {
+        name
+        for request in profile.requests
+        if not written.requests or request.name in written.requests
+        for name in (request.entitlement, *(way.entitlement for way in request.any_of or ()))
+    }
+    for grant in tenant.grants:
+        if grant.name in wanted and grant.tier.driver is driver:
+            pools = grant.cluster.pools_of(grant.tier)
+            yield from (pool for pool in pools if pool.owner(driver) == "dra")
 
 
 def _judge(config: _Config) -> Iterator[Diagnostic]:
@@ -181,23 +204,29 @@ def _read_here(config: _Config, fact: ConfigFact) -> Iterator[Diagnostic]:
 
 
 def _driver_gates(config: _Config, fact: ConfigFact) -> Iterator[Diagnostic]:
-    """VER010: parameters that the driver refuses until a gate of its own is on."""
-    driver, preset = config.driver, config.driver.preset
-    said = driver.document.spec.feature_gates
+    """VER010: parameters that the driver refuses until a gate of its own is on, once for a gate.
+
+    A release that does not have the gate does not ask for it.
+    """
     for gate in dict.fromkeys(fact.gates_for(config.parameters)):
-        known = preset.driver_gates.get(gate) if preset is not None else None
-        if said.get(gate, known is not None and known.default):
-            continue
-        steps = _gate_steps(fact, gate, config.parameters)
-        entry = ("featureGates", gate) if gate in said else ()
-        yield diagnose(
-            "VER010",
-            config.at(*steps),
-            f"{driver.name} refuses this until its gate {gate} is on, which is "
-            f"{'off in the Driver' if entry else 'off by default'}",
-            related=[Related(place(driver.document, "spec", *entry), "the driver's settings")],
-            help=f"set featureGates: {{{gate}: true}} in Driver {driver.name}",
-        )
+        settings = [gate_settings(pool, config.driver).get(gate) for pool in config.pools]
+        known = (one for one in settings if one is not None and one.stage != "absent")
+        off = next((one for one in known if not one.on), None)
+        if off is not None:
+            yield _needs_gate(config, fact, gate, off)
+
+
+def _needs_gate(config: _Config, fact: ConfigFact, gate: str, off: Setting) -> Diagnostic:
+    """VER010."""
+    driver = config.driver
+    return diagnose(
+        "VER010",
+        config.at(*_gate_steps(fact, gate, config.parameters)),
+        f"{driver.name} refuses this until its gate {gate} is on, which is "
+        f"{'off by default' if off.is_default else 'off in the Driver'}",
+        related=[Related(off.span, "the driver" if off.is_default else "off here")],
+        help=f"set {gate_entry(driver, gate)} in Driver {driver.name}",
+    )
 
 
 def _gate_steps(fact: ConfigFact, gate: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""OBJ023, TEN017, TEN018: tolerations that Kubernetes refuses, and those that undo a fence.
+"""OBJ023, TEN017, TEN018: tolerations against the rules of Kubernetes, and those that undo a fence.
 
 Source: kubernetes/api@v0.36.3 resource/v1/types.go, DeviceToleration: without a key the operator
 must be Exists, and Exists takes no value.

@@ -18,7 +18,11 @@ COMMANDS = {
     "check": "judge catalog and tenants, write nothing",
     "show": "the linked form of anything, a cluster's gates, where a field comes from",
     "place": "where one claim of a profile would land, node by node",
+    "capacity": "what of a file's pods would land, and what is left then",
+    "audit": "invariants on real allocations, from recorded claims, slices, nodes and pods",
     "test": "policy tests, offline: who may create what, with which message",
+    "explain": "the page of a rule, or of a kind or field of the language",
+    "verify": "a dry run of out/ on a real API server, and drift from it",
     "schema": "JSON Schemas of the input language",
     "version": "the version of dracfg and the Kubernetes minors it knows",
 }

@@ -70,6 +70,15 @@ def outputs(forms: Sequence[str], envvar: str = "DRACFG_OUTPUT") -> Callable[[_F
     )  # fmt: skip
 
 
+def kubeconfig(*, required: bool) -> Callable[[_F], _F]:
+    """`--kubeconfig`: the one way to a server; none is looked for."""
+    return click.option(
+        "--kubeconfig", required=required, type=click.Path(path_type=Path),
+        envvar="DRACFG_KUBECONFIG",
+        help="How to reach the API server; no other way to one is looked for.",
+    )  # fmt: skip
+
+
 root = click.option(
     "-C",
     "--root",
@@ -129,6 +138,13 @@ ignore = click.option(
 today = click.option(
     "--today", callback=_day, envvar="DRACFG_TODAY", metavar="DATE",
     help="The day that waivers are held against, in place of that of the commit.",
+)  # fmt: skip
+context = click.option(
+    "--context", envvar="DRACFG_CONTEXT", help="A context of the kubeconfig, else its current one."
+)
+request_timeout = click.option(
+    "--request-timeout", type=click.FloatRange(min=0.1), default=30.0, show_default=True,
+    metavar="SECONDS", envvar="DRACFG_REQUEST_TIMEOUT", help="How long to wait for an answer.",
 )  # fmt: skip
 quiet = click.option("-q", "--quiet", is_flag=True, envvar="DRACFG_QUIET", help="No summary.")
 timings = click.option(

@@ -31,13 +31,8 @@ _MOST_UNITS = 5
 
 
 @click.command(name="verify")
-@click.option(
-    "--kubeconfig", required=True, type=click.Path(path_type=Path), envvar="DRACFG_KUBECONFIG",
-    help="How to reach the API server; no other way to one is looked for.",
-)  # fmt: skip
-@click.option(
-    "--context", envvar="DRACFG_CONTEXT", help="A context of the kubeconfig, else its current one."
-)
+@options.kubeconfig(required=True)
+@options.context
 @click.option(
     "--cluster", "name", metavar="NAME", envvar="DRACFG_VERIFY_CLUSTER",
     help="The Cluster that the server is; needed where the catalog has several.",
@@ -50,10 +45,7 @@ _MOST_UNITS = 5
     "--field-manager", default="dracfg", show_default=True, envvar="DRACFG_FIELD_MANAGER",
     help="In whose name fields are applied.",
 )  # fmt: skip
-@click.option(
-    "--request-timeout", type=click.FloatRange(min=0.1), default=30.0, show_default=True,
-    metavar="SECONDS", envvar="DRACFG_REQUEST_TIMEOUT", help="How long to wait for an answer.",
-)  # fmt: skip
+@options.request_timeout
 @options.tenants
 @options.root
 @options.form

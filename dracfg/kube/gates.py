@@ -121,10 +121,12 @@ def _steps(minor: str) -> Mapping[str, _Step]:
         gate = use["gate"] if isinstance(use["gate"], str) else use["gate"].get(minor)
         if gate is None:
             continue
+        said = use["whenOff"]
+        when_off = said if isinstance(said, str) else said[minor]
         rule = _Rule(
             gate=gate,
-            reason=f"{use['what']} needs {gate}; while it is off, {OUTCOMES[use['whenOff']]}",
-            when_off=use["whenOff"],
+            reason=f"{use['what']} needs {gate}; while it is off, {OUTCOMES[when_off]}",
+            when_off=when_off,
             key=re.compile(use["key"]) if "key" in use else None,
             cel=re.compile(use["cel"]) if "cel" in use else None,
         )

@@ -132,6 +132,15 @@ class NodeGuards(Spec):
     """Delete nodes that they have drained and whose machine they take away; need no fence."""
 
 
+class Scheduler(Spec):
+    """A scheduler that gives out devices of claims."""
+
+    name: Subdomain
+    """As pods write it in `schedulerName`."""
+    pools: tuple[Name, ...] | Literal["*"] = "*"
+    """The node pools whose devices it gives out; no other scheduler may."""
+
+
 class PodTemplateKind(Spec):
     """A kind whose controller makes pods from templates in its objects."""
 
@@ -177,6 +186,8 @@ class ClusterSpec(Spec):
     """Written as PriorityClasses; entitlements and profiles name them."""
     pod_template_kinds: tuple[PodTemplateKind, ...] = ()
     """Kinds beside Kubernetes' own whose pod templates admission judges."""
+    schedulers: tuple[Scheduler, ...] = (Scheduler(name="default-scheduler"),)
+    """All that give out devices; kube-scheduler alone unless said."""
     node_guards: NodeGuards = NodeGuards()
     contact: str | None = Field(default=None, min_length=3, max_length=200)
     """Where to ask for more: closes every message of a refusal."""

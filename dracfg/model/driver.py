@@ -9,6 +9,7 @@ from pydantic import Field
 from dracfg.model.base import (
     AttributeName,
     CapacityName,
+    Date,
     DriverName,
     ExtendedResource,
     Name,
@@ -36,6 +37,18 @@ class OpaqueConfig(Spec):
     kind: str | None = Field(default=None, min_length=1, examples=["GpuConfig"])
     parameters: dict[str, Any] | None = None
     """JSON Schema (draft-07) of the parameters; needed where the preset has none."""
+
+
+class EnforcementTrial(Spec):
+    """What a trial on one node showed: whether shares were held to their amount of a capacity."""
+
+    capacity: CapacityName
+    version: str = Field(min_length=1, examples=["0.5.0"])
+    """The release that was tried."""
+    date: Date = Field(examples=["2026-11-29"])
+    digest: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+    """Of the recorded results."""
+    enforced: bool
 
 
 class WebhookService(Spec):
@@ -71,10 +84,16 @@ class DriverSpec(Spec):
     """What an amount of a capacity counts; the preset's word unless said."""
     enforces: dict[CapacityName, Enforcement] = {}
     """What holds a share to its size, per capacity."""
+    trials: tuple[EnforcementTrial, ...] = ()
+    """Records of what was measured; those of other releases than `version` prove nothing."""
     shareable: bool | None = None
     """Whether devices are published with allowMultipleAllocations; the preset's word unless said."""
     shares_one_allocation: bool | None = None
     """Whether several pods or containers may use one claim; the preset's word unless said."""
+    restores_shares_after_restart: bool | None = None
+    """Whether shares in use are known again after the driver restarts; the preset's word unless said."""
+    resets_at_unprepare: bool | None = None
+    """Whether a device is cleared before the next claim has it; the preset's word unless said."""
     device_plugin: DevicePlugin | None = None
     configs: tuple[OpaqueConfig, ...] = ()
     webhook: Webhook | None = None

@@ -239,8 +239,8 @@ def _finding(error: ErrorDetails, root: Map, model: type[BaseModel]) -> Diagnost
             values = [v.strip(" '") for v in expected.replace(" or ", ",").split(",")]
             target = node
             if kind == "union_tag_invalid" and isinstance(node, Map):
-                discriminator = str(context.get("discriminator", "")).strip("'")
-                target, _ = follow(node, (discriminator,))
+                name = str(context.get("discriminator", "")).strip("'")
+                target, _ = follow(node, (name,))
             text = target.text if isinstance(target, Scalar) else kind_of(target)
             near = did_you_mean(text, values)
             number = (

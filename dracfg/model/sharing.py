@@ -117,6 +117,8 @@ class Consumable(_Policy):
     tenancy: Tenancy
     isolation: Isolation = "driver"
     """The least that must hold a share to its size."""
+    accepts_declared: Reason | None = None
+    """Why guarantees may rest on what the driver says it enforces, while no trial has shown it."""
     sizes: tuple[Size, ...] = Field(min_length=1, max_length=32)
     """The sizes that tenants may name."""
 

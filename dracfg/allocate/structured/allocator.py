@@ -15,7 +15,7 @@ from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.nodes import Node
 from dracfg.allocate.structured.active import Activation
 from dracfg.allocate.structured.allocated import AllocatedState
-from dracfg.allocate.structured.behaviour import behaviour_of
+from dracfg.allocate.structured.behaviour import Behaviour, behaviour_of
 from dracfg.allocate.structured.candidates import published
 from dracfg.allocate.structured.constraints import Constraint, build_constraint
 from dracfg.allocate.structured.demands import Demands
@@ -48,14 +48,19 @@ class Allocator:
     """Allocates from one inventory with one set of classes and features.
 
     Programs, device facts, outcomes of selectors and the pools of nodes are kept, so that many
-    claims cost little. The inventory and the classes must not change meanwhile.
+    claims cost little. The inventory and the classes must not change meanwhile. `behaviour` is
+    given to ask what another implementation would do; it is that of the features otherwise.
     """
 
     def __init__(
-        self, inventory: Inventory, classes: Mapping[str, DeviceClass], features: Features
+        self,
+        inventory: Inventory,
+        classes: Mapping[str, DeviceClass],
+        features: Features,
+        behaviour: Behaviour | None = None,
     ) -> None:
         self._classes, self._features = classes, features
-        self._behaviour = behaviour_of(features)
+        self._behaviour = behaviour or behaviour_of(features)
         everywhere = self._behaviour.counter_sets_everywhere
         parts = published(inventory, counter_sets_everywhere=everywhere)
         self._gathering = Gathering(parts, features, self._behaviour)

@@ -217,6 +217,15 @@ def test_taint_rule_by_minor(minor: str, gate: str) -> None:
     ) == [(gate, "")]
 
 
+@pytest.mark.parametrize(
+    ("minor", "when_off"), [("1.34", "ineffective"), ("1.35", "dropped"), ("1.37", "dropped")]
+)
+def test_when_off_by_minor(minor: str, when_off: str) -> None:
+    """1.34 keeps tolerations that no component of it reads."""
+    (use,) = derive([exactly(tolerations=[{"operator": "Exists"}])], minor)
+    assert use.when_off == when_off
+
+
 def test_quota_key_is_unknown_before_it_exists() -> None:
     quota = {
         "apiVersion": "v1",

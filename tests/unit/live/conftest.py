@@ -43,6 +43,7 @@ KINDS = {
         "clusterrolebindings": "ClusterRoleBinding",
         "-rolebindings": "RoleBinding",
     },
+    "coordination.k8s.io/v1": {"-leases": "Lease"},
     "resource.k8s.io/v1beta2": {"devicetaintrules": "DeviceTaintRule"},
     "resource.k8s.io/v1": {
         "deviceclasses": "DeviceClass",
@@ -102,6 +103,7 @@ class FakeServer:
     """
 
     minor: str = "1.36"
+    date: str = "Sun, 29 Nov 2026 12:00:00 GMT"
     live: dict[str, dict[str, Any]] = field(default_factory=dict)
     replies: dict[tuple[str, str], list[Reply]] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
@@ -168,6 +170,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(reply.content)
 
     do_GET = do_PATCH = do_POST = _handle  # noqa: N815
+
+    def date_time_string(self, *_: Any) -> str:
+        return self.fake.date
 
     def log_message(self, *_: Any) -> None:
         """Quiet."""

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dracfg.live.reading import DEVICE_KINDS, NODES, PODS, RESOURCE_SLICES, read_live
+from dracfg.live.reading import (
+    DEVICE_KINDS,
+    DEVICE_TAINT_RULES,
+    NODES,
+    PODS,
+    RESOURCE_SLICES,
+    read_live,
+)
 from dracfg.pipeline import Judgement
 from tests.unit.live.conftest import Reply, status
 
@@ -37,7 +44,7 @@ def test_pages(server: FakeServer, connection: Connection, cluster: Cluster) -> 
     server.say(
         "GET", SLICES, page(item("a"), more="t1"), page(item("b"), more="t2"), page(item("c"))
     )
-    record, findings = read_live(connection, cluster, [RESOURCE_SLICES])
+    record, findings, _ = read_live(connection, cluster, [RESOURCE_SLICES])
     assert findings == ()
     assert [one.data["metadata"]["name"] for one in record.objects] == ["a", "b", "c"]
     asked = [request.query for request in server.requests if request.path == SLICES]
@@ -53,7 +60,7 @@ def test_a_list_that_the_server_forgot(
 ) -> None:
     gone = status(410, "The provided continue parameter is too old", "Expired")
     server.say("GET", SLICES, page(item("a"), more="t1"), gone, page(item("a"), item("b")))
-    record, findings = read_live(connection, cluster, [RESOURCE_SLICES])
+    record, findings, _ = read_live(connection, cluster, [RESOURCE_SLICES])
     assert findings == ()
     assert [one.data["metadata"]["name"] for one in record.objects] == ["a", "b"]
     assert server.requests[-1].query == {}
@@ -63,7 +70,7 @@ def test_objects_as_in_a_dump(server: FakeServer, connection: Connection, cluste
     pod = item("p", "team", spec={"nodeName": None, "weight": 1.5, "count": 2.0})
     server.say("GET", "/api/v1/pods", page(pod))
     server.say("GET", "/api/v1/nodes", page(item("n")))
-    record, _ = read_live(connection, cluster, [PODS, NODES])
+    record, _, _ = read_live(connection, cluster, [PODS, NODES])
     first, second = record.objects
     assert first.data == {
         "apiVersion": "v1",
@@ -92,7 +99,7 @@ def test_every_kind_in_the_version_that_the_server_puts_first(
         "/api/v1/events",
     ):
         server.say("GET", path, page(item("one")))
-    record, findings = read_live(connection, cluster)
+    record, findings, _ = read_live(connection, cluster)
     assert findings == ()
     assert [one.data["kind"] for one in record.objects] == [kind for _, kind in DEVICE_KINDS]
 
@@ -108,12 +115,14 @@ def test_what_can_not_be_read_is_told_and_the_rest_is_read(
     server.say("GET", SLICES, status(403, message, "Forbidden"))
     server.say("GET", "/api/v1/nodes", status(500, "etcdserver: leader changed"))
     server.say("GET", "/api/v1/pods", page(item("p", "team")))
-    kinds = [RESOURCE_SLICES, ("resource.k8s.io", "DeviceTaintRule"), NODES, PODS]
-    record, findings = read_live(connection, cluster, kinds)
+    unknown = ("example.org", "Thing")
+    kinds = [RESOURCE_SLICES, DEVICE_TAINT_RULES, unknown, NODES, PODS]
+    record, findings, listed = read_live(connection, cluster, kinds)
+    assert listed == ("DeviceTaintRule", "Pod")
     assert [one.data["kind"] for one in record.objects] == ["Pod"]
     assert [finding.code for finding in findings] == ["LIV009", "LIV015", "LIV019"]
     assert "ann may not list resourceslices.resource.k8s.io" in findings[0].message
-    assert "DeviceTaintRule" in findings[1].message
+    assert "Thing" in findings[1].message
     assert "leader changed" in findings[2].message
 
 
@@ -122,6 +131,6 @@ def test_a_list_that_is_none(
     server: FakeServer, connection: Connection, cluster: Cluster, items: Any
 ) -> None:
     server.say("GET", "/api/v1/pods", Reply(200, {"items": items}))
-    record, findings = read_live(connection, cluster, [PODS, NODES])
+    record, findings, _ = read_live(connection, cluster, [PODS, NODES])
     assert record.objects == ()
     assert [finding.code for finding in findings] == ["LIV006"]

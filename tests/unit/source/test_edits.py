@@ -21,6 +21,7 @@ def span(line: int, column: int, length: int) -> Span:
         ("a: 0777 # why\n", [Edit(span(1, 4, 4), '"0777"')], 'a: "0777" # why\n'),
         ("\ufeffa: 1\r\nb: 2\r\n", [Edit(span(1, 4, 1), "10")], "\ufeffa: 10\r\nb: 2\r\n"),
         ("\ufeffa: 1\r\nb: 2\r\n", [Edit(span(2, 4, 1), "20")], "\ufeffa: 1\r\nb: 20\r\n"),
+        ("a: 1\rb: 2\r\nc: 3\n", [Edit(span(3, 4, 1), "30")], "a: 1\rb: 2\r\nc: 30\n"),
         ("ü: 日本 # x\n", [Edit(span(1, 4, 2), "b")], "ü: b # x\n"),
         ("a: 1\nb: 2", [Edit(span(2, 4, 1), "3"), Edit(span(1, 4, 1), "")], "a: \nb: 3"),
         ("a: [1,\n 2]\n", [Edit(Span("a.yaml", 1, 4, 2, 4), "3")], "a: 3\n"),

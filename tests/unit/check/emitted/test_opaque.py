@@ -256,7 +256,36 @@ def test_parameters_that_need_a_gate_of_the_driver(build, only, strategy, gate):
     off = ("  version: 0.5.0\n", f"  version: 0.5.0\n  featureGates: {{{gate}: false}}\n")
     repository = build(off, written)
     found = only(check_opaque(repository.catalog), "VER010")
-    assert repository.text(found.related[0].span) == "false"
+    assert repository.text(found.related[0].span) == gate
+
+
+VALUES = (
+    "  version: 0.5.0\n  featureGates: {{MPSSupport: {}}}\n"
+    "  values: {{featureGates: {{MPSSupport: {}}}}}\n"
+)
+MPS = profile(f"{HEAD}, values: {{sharing: {{strategy: MPS}}}}")
+
+
+@pytest.mark.parametrize(("gates", "values", "found"), [("false", "true", 0), ("true", "false", 1)])
+def test_a_gate_of_the_driver_among_the_chart_values_wins(build, gates, values, found):
+    repository = build(("  version: 0.5.0\n", VALUES.format(gates, values)), MPS)
+    findings = check_opaque(repository.catalog)
+    assert [one.code for one in findings] == ["VER010"] * found
+    for one in findings:
+        (related,) = one.related
+        line = (repository.root / related.span.path).read_text().split("\n")[related.span.line - 1]
+        assert line.strip().startswith("values:")
+        assert one.help == "set values: {featureGates: {MPSSupport: true}} in Driver gpu.nvidia.com"
+
+
+def test_a_release_without_the_gate_does_not_ask_for_it(build):
+    assert codes(build(("version: 0.5.0", "version: 25.3.2"), MPS)) == []
+
+
+def test_a_gate_on_the_pools_that_serve_the_claim(build):
+    """Where no pool hands the devices out by DRA, nothing reads the parameters."""
+    plugin = ("owner: {gpu.nvidia.com: dra}", "owner: {gpu.nvidia.com: devicePlugin}")
+    assert "VER010" not in codes(build(plugin, MPS))
 
 
 def test_a_kind_that_needs_a_gate_as_a_whole(build, only):

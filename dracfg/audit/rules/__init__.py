@@ -1,0 +1,28 @@
+"""The rules of the live level, a topic a module, each a function from the view to findings."""
+
+from dracfg.audit.finding import LiveRule
+from dracfg.audit.rules import (
+    allocations,
+    coverage,
+    health,
+    lostnodes,
+    preparation,
+    reservations,
+    schedulers,
+    tenancy,
+    versions,
+)
+
+RULES: tuple[LiveRule, ...] = (
+    *coverage.RULES,
+    *allocations.RULES,
+    *reservations.RULES,
+    *lostnodes.RULES,
+    *preparation.RULES,
+    *health.RULES,
+    *versions.RULES,
+    *tenancy.RULES,
+    *schedulers.RULES,
+)
+
+__all__ = ["RULES"]

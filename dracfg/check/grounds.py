@@ -1,0 +1,159 @@
+"""CAP046-CAP049: what guarantees rest on, and guarantees that no profile reaches.
+
+A guarantee may rest on an alpha feature or on a driver's word only where a document says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dracfg.check.guarantees import number_place
+from dracfg.check.rule import Rule, listed
+from dracfg.diagnostics import Diagnostic, Related, diagnose
+from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.lower.quotas import class_limits
+from dracfg.model.base import at
+from dracfg.plan.assurance import markets
+from dracfg.plan.basis import Enforcement, enforcements
+from dracfg.plan.promises import SHARED, Holding, asked
+from dracfg.plan.reach import Held, held_by, reachable
+
+
+def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
+    """CAP047 where nobody accepted that, CAP048 where a trial has shown the contrary."""
+    seen: set[tuple[str, str]] = set()
+    for market in markets(catalog):
+        for holding in market.holdings:
+            policy, tier = holding.grant.policy, market.supply.tier
+            if not holding.is_promised or (policy.name, tier.name) in seen:
+                continue
+            seen.add((policy.name, tier.name))
+            found = tuple(enforcements(tier, policy))
+            for ground in found:
+                if ground.stage == "refuted":
+                    yield _refuted(holding, ground)
+            open_ = [g for g in found if g.stage == "declared" and g.accepted is None]
+            if open_:
+                yield _declared(holding, open_)
+
+
+def _refuted(holding: Holding, ground: Enforcement) -> Diagnostic:
+    driver = holding.grant.tier.driver
+    trials = driver.document.spec.trials
+    assert ground.trial is not None
+    policy = holding.grant.policy.name
+    return diagnose(
+        "CAP048",
+        at(driver.document, "spec", "trials", trials.index(ground.trial), "enforced"),
+        f"shares of {ground.capacity} were not held to their size, "
+        f"and guarantees under {policy} count on it",
+        related=[Related(number_place(holding), f"{holding.guaranteed} of {holding.what}")],
+        found="enforced: false",
+        help=f"write `enforces: {{{ground.capacity}: none}}` and move to partitions or whole devices",
+    )
+
+
+def _declared(holding: Holding, grounds: list[Enforcement]) -> Diagnostic:
+    policy, driver = holding.grant.policy, holding.grant.tier.driver
+    assert policy.document is not None
+    keys = listed(ground.capacity for ground in grounds)
+    release = driver.document.spec.version or "its release"
+    return diagnose(
+        "CAP047",
+        at(policy.document, "spec", "guarantee")
+        if "guarantee" in policy.document.spec.model_fields_set
+        else at(policy.document, "metadata", "name"),
+        f"guarantees under {policy.name} rest on the word of {driver.name}: "
+        f"no trial of {release} shows that shares of {keys} are held to their size",
+        related=[
+            Related(at(driver.document, "metadata", "name"), "no record in `trials`"),
+            Related(number_place(holding), f"{holding.guaranteed} of {holding.what}"),
+        ],
+        help="record a trial of this release in the driver's `trials`, "
+        "or accept it with `acceptsDeclared: <reason>` in the policy",
+    )
+
+
+def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
+    """CAP049: numbers under a policy whose shares nothing keeps apart are no guarantee."""
+    seen: set[str] = set()
+    for tenant in catalog.tenants.values():
+        for grant in tenant.grants:
+            policy = grant.policy
+            spec, document = policy.spec, policy.document
+            promised = any(numbers.guaranteed for numbers in grant.numbers.values())
+            if not isinstance(spec, SHARED) or spec.isolation != "none" or document is None:
+                continue
+            if spec.guarantee == "none" or not promised or policy.name in seen:
+                continue
+            seen.add(policy.name)
+            stated = "guarantee" in spec.model_fields_set
+            keys = [key for key in ("isolation",) if key in spec.model_fields_set]
+            yield diagnose(
+                "CAP049",
+                at(document, "spec", "guarantee") if stated else at(document, "metadata", "name"),
+                f"nothing keeps the shares of {policy.name} apart, so what {tenant.name} and others "
+                "are promised of them is advice, and in no proof",
+                related=[Related(at(document, "spec", key), "here") for key in keys],
+                help="write `guarantee: none`, or require an isolation that the driver has",
+            )
+
+
+def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
+    """CAP046: claims are charged in every class they name, and quota is not raised for that."""
+    asked_for = asked(catalog)
+    for market in markets(catalog):
+        cluster = market.supply.cluster
+        for name, holdings in market.tenants.items():
+            tenant = catalog.tenants[name]
+            by_claims = market.supply.owner == "dra" and not tenant.document.spec.own_claims
+            if not by_claims or not _is_understood(tenant):
+                continue
+            profiles = tuple(held_by(cluster, tenant, asked_for))
+            for holding in holdings:
+                kind = holding.kind.name
+                if holding.is_promised and any(kind in one.charged for one in profiles):
+                    most = _reached(cluster, tenant, profiles, kind)
+                    if most < holding.guaranteed:
+                        yield _unreached(holding, cluster, most)
+
+
+def _is_understood(tenant: Tenant) -> bool:
+    """Whether every profile names what the tenant has somewhere; what it lacks is another finding."""
+    known = {grant.name for grant in tenant.grants}
+    return all(
+        wanted.entitlement in known
+        for profile in tenant.document.spec.profiles
+        for request in profile.requests
+        for wanted in request.any_of or (request,)
+    )
+
+
+def _reached(cluster: Cluster, tenant: Tenant, profiles: Sequence[Held], kind: str) -> int:
+    """Devices of a class that claims of the profiles can hold over all namespaces."""
+    return sum(
+        reachable(
+            class_limits(cluster, tenant, place),
+            [one.charged for one in profiles if one.place is place],
+            kind,
+        )
+        for place in tenant.places_on(cluster.name)
+    )
+
+
+def _unreached(holding: Holding, cluster: Cluster, most: int) -> Diagnostic:
+    document = holding.tenant.document
+    return diagnose(
+        "CAP046",
+        number_place(holding),
+        f"claims of the profiles of {holding.tenant.name} reach {most} of the {holding.guaranteed} "
+        f"of {holding.what} on {cluster.name}",
+        related=[Related(at(document, "spec", "profiles"), "each claim is charged in every class")],
+        found=str(holding.guaranteed),
+        expected=f"at most {most}",
+        help=f"guarantee {most}, raise the limits of what else the profiles name, "
+        "or offer a profile that asks for less at once",
+    )
+
+
+RULES: tuple[Rule, ...] = (rests_on_a_word, is_advisory, is_out_of_reach)

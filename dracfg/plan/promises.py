@@ -1,0 +1,253 @@
+"""Who may hold what of a supply: what is promised, what quota lets through, in which claims.
+
+A claim is charged in every class it names, so alternatives count for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Tenant
+from dracfg.link.claims import ClaimPlan, claim_plan
+from dracfg.link.classes import class_name, device_classes
+from dracfg.lower.kueuefacts import kueue_facts
+from dracfg.model.sharing import Consumable, Partitioned, TimeSliced
+from dracfg.model.tenant import Profile
+from dracfg.plan.proofs.shapes import Claims, Kind
+from dracfg.plan.supply import EXEMPT, Supply
+
+SHARED = (Consumable, Partitioned, TimeSliced)
+"""Policies under which claims meet on one device."""
+
+
+@dataclass(frozen=True, eq=False)
+class Holding:
+    """One class in a tenant's hands. `claims` are the numbers of devices that one claim of its asks
+    for, largest first; 1 is among them where tenants write claims of their own.
+    """
+
+    tenant: Tenant
+    grant: Grant
+    part: Part
+    kind: Kind
+    guaranteed: int
+    limit: int
+    claims: tuple[int, ...]
+    is_combined: bool
+    """Whether some claims ask for other devices beside it, or for ones that agree in an attribute."""
+    given_back: bool
+    """Whether what it holds above its guarantee is taken back for others."""
+
+    def kept(self, reclaimed: bool) -> int:
+        """The most that it holds; with `reclaimed`, after others have asked for their guarantees."""
+        return self.guaranteed if reclaimed and self.given_back else self.limit
+
+    @property
+    def is_promised(self) -> bool:
+        """Whether the guarantee is one: sharing that nothing enforces is advisory."""
+        spec = self.grant.policy.spec
+        advisory = isinstance(spec, SHARED) and spec.isolation == "none"
+        return bool(self.guaranteed) and spec.guarantee != "none" and not advisory
+
+    @property
+    def what(self) -> str:
+        """Its name for people: `gpu`, or `slice 10Gi`."""
+        return " ".join(filter(None, (self.grant.name, self.part.name)))
+
+    def demand(self, largest: int | None = None) -> tuple[Claims, ...]:
+        """The guarantee as claims: as many of the largest as it holds, then of the next, at last
+        single ones. `largest` leaves larger claims out.
+        """
+        left, found = self.guaranteed, []
+        for devices in (*self.claims, 1):
+            if largest is not None and devices > largest:
+                continue
+            if left >= devices:
+                found.append(Claims(self.kind, left // devices, devices))
+                left %= devices
+        return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Market:
+    """A supply with all who may hold of it."""
+
+    supply: Supply
+    holdings: tuple[Holding, ...]
+    exempt: int
+    """Devices that exempt namespaces may hold, wherever they like."""
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        held = dict.fromkeys(holding.kind for holding in self.holdings)
+        return (*held, EXEMPT) if self.exempt else tuple(held)
+
+    @cached_property
+    def _most(self) -> tuple[Mapping[Kind, int], Mapping[Kind, int]]:
+        return self._sum(reclaimed=False), self._sum(reclaimed=True)
+
+    def _sum(self, *, reclaimed: bool) -> Mapping[Kind, int]:
+        found = dict.fromkeys(self.kinds, 0)
+        for holding in self.holdings:
+            found[holding.kind] += holding.kept(reclaimed)
+        if self.exempt:
+            found[EXEMPT] = self.exempt
+        return found
+
+    def most(self, reclaimed: bool) -> Mapping[Kind, int]:
+        """The most of each kind that everybody together holds."""
+        return self._most[reclaimed]
+
+    @cached_property
+    def tenants(self) -> Mapping[str, tuple[Holding, ...]]:
+        found: dict[str, tuple[Holding, ...]] = {}
+        for holding in self.holdings:
+            found[holding.tenant.name] = (*found.get(holding.tenant.name, ()), holding)
+        return found
+
+    def guaranteed(self) -> tuple[Claims, ...]:
+        """Everything that is promised, as claims, with what exempt namespaces may hold."""
+        exempt = (Claims(EXEMPT, self.exempt),) if self.exempt else ()
+        promised = (c for h in self.holdings if h.is_promised for c in h.demand())
+        return merged((*promised, *exempt))
+
+    def beside(self, tenant: str, reclaimed: bool) -> Mapping[Kind, int]:
+        """What all others may hold beside a tenant."""
+        found = dict(self.most(reclaimed))
+        for holding in self.tenants.get(tenant, ()):
+            found[holding.kind] -= holding.kept(reclaimed)
+        return found
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether anybody's borrowing is taken back."""
+        return any(h.given_back and h.limit > h.guaranteed for h in self.holdings)
+
+
+def merged(claims: tuple[Claims, ...]) -> tuple[Claims, ...]:
+    """The same claims, each kind and size once."""
+    found: dict[tuple[Kind, int], int] = {}
+    for one in claims:
+        key = (one.kind, one.devices)
+        found[key] = found.get(key, 0) + one.count
+    return tuple(Claims(kind, n, devices) for (kind, devices), n in found.items() if n)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the profiles of tenants ask for.
+
+    `charged` gives by (cluster, tenant) what one claim of each profile is charged, by class. The
+    others go by (cluster, tenant, class): `sizes` are the devices of that class in one claim, largest
+    first; `shared` holds the classes of claims that several pods share, which are no templates;
+    `combined` those of claims with devices of several classes at once, or with constraints.
+    """
+
+    charged: Mapping[tuple[str, str], tuple[tuple[Profile, Mapping[str, int]], ...]]
+    sizes: Mapping[tuple[str, str, str], tuple[int, ...]]
+    shared: frozenset[tuple[str, str, str]]
+    combined: frozenset[tuple[str, str, str]]
+
+
+def asked(catalog: Catalog) -> Asked:
+    """What every profile asks for on every cluster where it can be emitted."""
+    charged: dict[tuple[str, str], list[tuple[Profile, Mapping[str, int]]]] = {}
+    sizes: dict[tuple[str, str, str], set[int]] = {}
+    shared: set[tuple[str, str, str]] = set()
+    combined: set[tuple[str, str, str]] = set()
+    for cluster, tenant, plan in _plans(catalog):
+        by_pods = {claim.profile for claim in tenant.document.spec.shared_claims}
+        taken = charges(plan)
+        charged.setdefault((cluster.name, tenant.name), []).append((plan.profile, taken))
+        for name, devices in taken.items():
+            key = (cluster.name, tenant.name, name)
+            sizes.setdefault(key, set()).add(devices)
+            if plan.profile.name in by_pods:
+                shared.add(key)
+            if len({request.origin for request in plan.requests}) > 1 or plan.constraints:
+                combined.add(key)
+    ordered = {key: tuple(sorted(found, reverse=True)) for key, found in sizes.items()}
+    profiles = {key: tuple(found) for key, found in charged.items()}
+    return Asked(profiles, ordered, frozenset(shared), frozenset(combined))
+
+
+def market(catalog: Catalog, supply: Supply, asked_for: Asked) -> Market:
+    """A supply and its holdings, in the order of tenants and their entitlements."""
+    cluster = supply.cluster
+    exempt = sum(entry.devices for entry in cluster.document.spec.exempt_namespaces)
+    holdings = [
+        holding
+        for tenant in catalog.tenants_on(cluster.name)
+        if tenant.document.spec.state != "removed"
+        for holding in _holdings(supply, tenant, asked_for)
+    ]
+    return Market(supply, tuple(holdings), exempt if supply.owner == "dra" else 0)
+
+
+def charges(plan: ClaimPlan) -> Mapping[str, int]:
+    """Devices by class that one claim is charged: of alternatives, the most of each class."""
+    found: dict[str, int] = {}
+    for request in plan.requests:
+        most: dict[str, int] = {}
+        for ask in request.asks:
+            most[ask.plan.name] = max(most.get(ask.plan.name, 0), ask.count)
+        for name, devices in most.items():
+            found[name] = found.get(name, 0) + devices
+    return found
+
+
+def _plans(catalog: Catalog) -> Iterator[tuple[Cluster, Tenant, ClaimPlan]]:
+    for cluster in catalog.clusters.values():
+        classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
+        for tenant in catalog.tenants_on(cluster.name):
+            for profile in tenant.document.spec.profiles:
+                plan = claim_plan(tenant, profile, cluster, classes)
+                if plan is not None:
+                    yield cluster, tenant, plan
+
+
+def _holdings(supply: Supply, tenant: Tenant, asked_for: Asked) -> Iterator[Holding]:
+    cluster = supply.cluster
+    for grant in tenant.grants_on(cluster.name):
+        if grant.tier is not supply.tier or supply.owner not in grant.owners:
+            continue
+        for part in grant.policy.parts:
+            numbers = grant.numbers.get(part.name)
+            if numbers is None:
+                continue
+            by_plugin = supply.owner == "devicePlugin"
+            name = (
+                supply.tier.name if by_plugin else class_name(grant.tier.name, grant.policy, part)
+            )
+            if name not in supply.kinds:
+                continue
+            key = (cluster.name, tenant.name, name)
+            yield Holding(
+                tenant=tenant,
+                grant=grant,
+                part=part,
+                kind=supply.kinds[name],
+                guaranteed=numbers.guaranteed,
+                limit=max(numbers.limit, numbers.guaranteed),
+                claims=_claims(tenant, asked_for.sizes.get(key, ())),
+                is_combined=key in asked_for.combined,
+                given_back=not by_plugin
+                and key not in asked_for.shared
+                and _is_queued(tenant, cluster),
+            )
+
+
+def _claims(tenant: Tenant, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    own = {1} if tenant.document.spec.own_claims or not sizes else set()
+    return tuple(sorted({*sizes, *own}, reverse=True))
+
+
+def _is_queued(tenant: Tenant, cluster: Cluster) -> bool:
+    """Whether Kueue counts the tenant's claims, and takes back what was borrowed.
+
+    It counts templates; claims that a tenant writes by hand are outside of its queues.
+    """
+    facts = kueue_facts(cluster.document.spec.addons.kueue)
+    return facts is not None and not tenant.document.spec.own_claims

@@ -1,0 +1,73 @@
+"""How many claims of each profile a namespace can hold, and what of a guarantee they can reach.
+
+A claim is charged in every class it names, so a profile with alternatives is bounded by each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
+from dracfg.lower.quotas import class_limits
+from dracfg.plan.promises import Asked, asked
+from dracfg.plan.proofs.simplex import maximise
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """The most claims of one profile, and of nothing else, in a namespace.
+
+    `charged` is what one claim takes of the quota of each class.
+    """
+
+    tenant: Tenant
+    place: Place
+    profile: str
+    charged: Mapping[str, int]
+    claims: int
+
+
+def held(catalog: Catalog) -> tuple[Held, ...]:
+    """Every profile in every namespace where it is emitted."""
+    asked_for = asked(catalog)
+    return tuple(
+        found
+        for cluster in catalog.clusters.values()
+        for tenant in catalog.tenants_on(cluster.name)
+        for found in held_by(cluster, tenant, asked_for)
+    )
+
+
+def held_by(cluster: Cluster, tenant: Tenant, asked_for: Asked) -> Iterator[Held]:
+    """The profiles of one tenant on one cluster."""
+    for place in tenant.places_on(cluster.name):
+        limits = class_limits(cluster, tenant, place)
+        for profile, charged in asked_for.charged.get((cluster.name, tenant.name), ()):
+            if profile.namespaces is None or place.name in profile.namespaces:
+                most = min((limits.get(name, 0) // n for name, n in charged.items()), default=0)
+                yield Held(tenant, place, profile.name, charged, most)
+
+
+def reachable(limits: Mapping[str, int], charged: Sequence[Mapping[str, int]], name: str) -> int:
+    """The most devices of a class that claims of these profiles hold together in a namespace."""
+    using = [one for one in charged if one.get(name)]
+    if not using:
+        return 0
+    if all(set(one) == {name} for one in using):
+        return _most_filled(limits.get(name, 0), {one[name] for one in using})
+    keys = sorted({key for one in using for key in one})
+    optimum = maximise(
+        [[one.get(key, 0) for key in keys] for one in using],
+        [one[name] for one in using],
+        [limits.get(key, 0) for key in keys],
+    )
+    return int(optimum.value) if optimum is not None else limits.get(name, 0)
+
+
+def _most_filled(limit: int, sizes: set[int]) -> int:
+    """The largest sum of sizes that a limit lets through."""
+    sums = [True, *([False] * limit)]
+    for total in range(1, limit + 1):
+        sums[total] = any(size <= total and sums[total - size] for size in sizes)
+    return max(total for total, reached in enumerate(sums) if reached)
