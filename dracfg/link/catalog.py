@@ -14,6 +14,7 @@ from typing import Literal
 from dracfg.kube.quantity import Quantity
 from dracfg.link.presets import Preset
 from dracfg.model import kinds
+from dracfg.model.cluster import Scheduler
 from dracfg.model.pool import Owner
 from dracfg.model.sharing import (
     Consumable,
@@ -91,11 +92,19 @@ class Driver:
     @property
     def shares_one_allocation(self) -> str:
         """yes, no or unknown: whether several pods or containers may use one claim."""
-        said = self.document.spec.shares_one_allocation
+        return self.fact("sharesOneAllocation")
+
+    def fact(self, name: str) -> str:
+        """yes, no or unknown: the document's word on a fact of the preset, else the preset's."""
+        said = {
+            "sharesOneAllocation": self.document.spec.shares_one_allocation,
+            "restoresSharesAfterRestart": self.document.spec.restores_shares_after_restart,
+            "resetsAtUnprepare": self.document.spec.resets_at_unprepare,
+        }.get(name)
         if said is not None:
             return "yes" if said else "no"
-        fact = self.preset.facts.get("sharesOneAllocation") if self.preset is not None else None
-        return "unknown" if fact is None else fact.answer
+        known = self.preset.facts.get(name) if self.preset is not None else None
+        return "unknown" if known is None else known.answer
 
     def spelling(self, key: str) -> str:
         """A capacity or attribute key as this driver publishes it; `x` and `<driver>/x` are one name."""
@@ -251,6 +260,11 @@ class Cluster:
         for pool in self.pools:
             for devices in pool.devices:
                 yield pool, devices
+
+    def given_out_by(self, scheduler: Scheduler) -> tuple[Pool, ...]:
+        """The pools whose devices a scheduler of the cluster gives out."""
+        wanted = scheduler.pools
+        return tuple(pool for pool in self.pools if wanted == "*" or pool.name in wanted)
 
     def pools_of(self, tier: Tier) -> tuple[Pool, ...]:
         return tuple(pool for pool, devices in self.offers() if devices.tier is tier)

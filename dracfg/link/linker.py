@@ -55,6 +55,8 @@ def link(index: Index, poisoned: frozenset[tuple[str, str]]) -> Linked:
     for rollout in rollouts.values():
         _follow_rollout(rollout, tiers, pools, tenants, references)
     lost = frozenset(references.poisoned)
+    for cluster in clusters.values():
+        _follow_schedulers(cluster, pools, references)
     catalog = Catalog(clusters, drivers, tiers, policies, pools, tenants, rollouts, lost)
     return Linked(catalog, lost, tuple(references.faults))
 
@@ -214,6 +216,16 @@ def _follow_rollout(
             references.follow("Tenant", name, tenants, rollout, *place, "tenants", j)
         for name in stage.split:
             references.follow("Tenant", name, tenants, rollout, *place, "split", name)
+
+
+def _follow_schedulers(
+    cluster: Cluster, pools: Mapping[str, Pool], references: References
+) -> None:
+    """Names of the pools that schedulers give out; a wrong one poisons nobody."""
+    for i, scheduler in enumerate(cluster.document.spec.schedulers):
+        for j, name in enumerate(scheduler.pools if scheduler.pools != "*" else ()):
+            place = ("spec", "schedulers", i, "pools", j)
+            references.follow("NodePool", name, pools, cluster.document, *place)
 
 
 def _clusters(index: Index, pools: Mapping[str, Pool]) -> dict[str, Cluster]:

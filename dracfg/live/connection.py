@@ -10,6 +10,8 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 from urllib.parse import urlencode
 
@@ -37,12 +39,16 @@ class Unanswered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server answered. `body` is a JSON object, empty where it sent something else."""
+    """What a server answered. `body` is a JSON object, empty where it sent something else.
+
+    `moment` is when, by the server's own clock (the Date header); None where it does not tell.
+    """
 
     status: int
     body: Mapping[str, Any]
     text: str = field(default="", repr=False)
     warnings: tuple[str, ...] = ()
+    moment: datetime | None = None
 
     @property
     def is_good(self) -> bool:
@@ -167,7 +173,15 @@ def _answer(response: Any) -> Answer:
         if response.status < 300:
             raise Unanswered("foreign", f"it answers with {_shown(text)}, which is no JSON object")
         body = {}
-    return Answer(response.status, body, text[:_MAX_TEXT].strip(), said)
+    moment = _moment(response.headers.get("Date", ""))
+    return Answer(response.status, body, text[:_MAX_TEXT].strip(), said, moment)
+
+
+def _moment(value: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(value).astimezone(UTC)
+    except ValueError:
+        return None
 
 
 def _shown(text: str) -> str:

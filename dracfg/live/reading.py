@@ -6,8 +6,8 @@ same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Cluster
@@ -15,6 +15,7 @@ from dracfg.live.connection import Answer, Connection, Unanswered
 from dracfg.live.discovery import Discovery, Refused, Resource
 from dracfg.live.outcomes import cluster_place, rights_finding, unanswered_finding
 from dracfg.live.refusals import read_refusal, read_right
+from dracfg.lower.policyversions import VERSION
 from dracfg.source.records import Record, served_record
 
 Kind = tuple[str, str]
@@ -44,6 +45,17 @@ DEVICE_KINDS: tuple[Kind, ...] = (
     EVENTS,
 )
 """All that says what devices there are, who holds them and why somebody waits."""
+LEASES: Kind = ("coordination.k8s.io", "Lease")
+CONFIG_MAPS: Kind = ("", "ConfigMap")
+AUDIT_KINDS: tuple[Kind, ...] = (*DEVICE_KINDS, LEASES, CONFIG_MAPS)
+"""With them what says when a node was last heard of, and which policy versions there were."""
+_PARTS: Mapping[Kind, Mapping[str, str]] = {
+    LEASES: {"fieldSelector": "metadata.namespace=kube-node-lease"},
+    CONFIG_MAPS: {"labelSelector": VERSION},
+}
+"""Kinds of which only a part is asked for: the rest is nobody's business here."""
+_UNSERVED_MEANS_NONE = {DEVICE_TAINT_RULES}
+"""Alpha and beta kinds that are off by default: a server without the kind has no object of it."""
 
 PAGE = 500
 """Objects a page, as kubectl asks for."""
@@ -51,9 +63,17 @@ PAGE = 500
 _GONE = 410
 
 
+class Reading(NamedTuple):
+    """What was read. `kinds` are the names of those that were listed to the end."""
+
+    record: Record
+    findings: tuple[Diagnostic, ...]
+    kinds: tuple[str, ...]
+
+
 def read_live(
     connection: Connection, cluster: Cluster, kinds: Iterable[Kind] = DEVICE_KINDS
-) -> tuple[Record, tuple[Diagnostic, ...]]:
+) -> Reading:
     """All objects of some kinds, kind by kind in the order given, and what could not be read.
 
     Each kind is read in the version that the server puts first. Objects stand at
@@ -62,23 +82,27 @@ def read_live(
     discovery = Discovery(connection)
     objects: list[dict[str, Any]] = []
     findings: list[Diagnostic] = []
+    listed: list[str] = []
     for group, kind in kinds:
         try:
             resource = discovery.preferred(group, kind)
-            if resource is None:
+            if resource is not None:
+                objects += list_objects(connection, resource, _PARTS.get((group, kind)))
+            elif (group, kind) not in _UNSERVED_MEANS_NONE:
                 findings.append(_not_served(cluster, group, kind))
                 continue
-            objects += list_objects(connection, resource)
+            listed.append(kind)
         except Refused as refused:
             findings.append(_unread(cluster, kind, refused.answer))
         except Unanswered as fault:
             findings.append(unanswered_finding(cluster, connection.address, fault))
             break
-    return served_record(connection.cluster, objects), tuple(findings)
+    record = served_record(connection.cluster, objects)
+    return Reading(record, tuple(findings), tuple(listed))
 
 
 def list_objects(
-    connection: Connection, resource: Resource, query: dict[str, str] | None = None
+    connection: Connection, resource: Resource, query: Mapping[str, str] | None = None
 ) -> list[dict[str, Any]]:
     """All objects of a resource, in all namespaces. Raises Refused and Unanswered.
 

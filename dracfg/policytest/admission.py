@@ -24,6 +24,7 @@ from dracfg.cel import (
 )
 from dracfg.cel.scope import Inputs, Value
 from dracfg.lower.artifact import K8sObject
+from dracfg.policytest.defaults import written_out
 from dracfg.policytest.matching import matched_version
 from dracfg.policytest.requests import Request
 from dracfg.policytest.versions import converted
@@ -202,8 +203,8 @@ def _actions(policy: Policy, request: Request, minor: str) -> tuple[Action, ...]
 
 
 def _inputs(request: Request, version: str, authorize: Authorize) -> Inputs:
-    old = None if request.old is None else converted(request.old, version)
-    thing = None if request.object is None else converted(request.object, version)
+    old = None if request.old is None else written_out(converted(request.old, version))
+    thing = None if request.object is None else written_out(converted(request.object, version))
     return {
         "object": thing,
         "oldObject": old,

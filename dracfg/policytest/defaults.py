@@ -58,6 +58,24 @@ def prepared(
     return Stored(made, tuple(reversed(dropped)), refusal)
 
 
+def written_out(thing: K8sObject) -> K8sObject:
+    """A claim or template as policies read it: without requests, `requests` stands there as null.
+
+    The field has no omitempty in any version (kubernetes/api@v0.36.3:resource/v1/types.go).
+    """
+    spec = thing.get("spec")
+    if thing.get("kind") == "ResourceClaimTemplate" and isinstance(spec, dict):
+        return {**thing, "spec": {**spec, "spec": _with_requests(spec.get("spec"))}}
+    if thing.get("kind") == "ResourceClaim":
+        return {**thing, "spec": _with_requests(spec)}
+    return thing
+
+
+def _with_requests(spec: Any) -> dict[str, Any]:
+    made = spec if isinstance(spec, dict) else {}
+    return {**made, "devices": {"requests": None, **(made.get("devices") or {})}}
+
+
 def _set_defaults(thing: K8sObject) -> None:
     match thing.get("kind"):
         case "ResourceClaim":

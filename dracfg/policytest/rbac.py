@@ -76,7 +76,7 @@ class Rbac:
             return None
         where = (
             f'in the namespace "{request.namespace_name}"'
-            if request.namespace is not None
+            if request.namespace_name
             else "at the cluster scope"
         )
         return (

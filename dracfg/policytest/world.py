@@ -1,7 +1,7 @@
 """What the API server of one cluster knows once all that dracfg emits is applied, and its verdict.
 
-The stages stand in the API server's order: roles, defaults and gates, policies, quota. The first
-that refuses decides.
+The stages stand in the API server's order: roles, defaults and gates, policies, quota, the store.
+The first that refuses decides.
 """
 
 from __future__ import annotations
@@ -131,7 +131,17 @@ class World:
         exceeded = self.quotas.refusal(made, used or {})
         if exceeded is not None:
             return Verdict("deny", (Denial(QUOTA, exceeded),), warnings, (), notes, said.held)
+        if self._exists(made):
+            resource = ".".join(filter(None, (request.resource, request.group)))
+            text = f'{resource} "{request.name}" already exists'
+            return Verdict("deny", (Denial(None, text),), warnings, (), notes, said.held)
         return Verdict("allow", (), warnings, (), notes, said.held)
+
+    def _exists(self, request: Request) -> bool:
+        """Whether what is to be made is emitted; the store says so, after all others have spoken."""
+        if request.operation != "CREATE" or request.subresource or not request.name:
+            return False
+        return self.standing(request.subject) is not None
 
     def _stored(self, request: Request) -> tuple[Request, tuple[str, ...], str | None]:
         """The request as admission sees it, what was dropped without a word, and a refusal."""

@@ -1,7 +1,7 @@
 """Edits of a file that was read: some characters change, everything else stays byte for byte.
 
-Places come from the text as it was read; the file itself may have a byte order mark and CRLF line
-ends, which stay. Knows nothing of why an edit is made.
+Places come from the text as it was read; the file itself may have a byte order mark and carriage
+returns, which stay. Knows nothing of why an edit is made.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dracfg.diagnostics import Span
 from dracfg.source.composer import compose
+from dracfg.source.lineends import line_starts, with_line_feeds
 from dracfg.source.nodes import SourceFile
 
 _MARK = "\ufeff"
@@ -89,13 +90,12 @@ def _reread(root: Path, file: SourceFile) -> str:
 
 
 def _normal(raw: str) -> str:
-    return raw.removeprefix(_MARK).replace("\r\n", "\n")
+    return with_line_feeds(raw.removeprefix(_MARK))
 
 
 def _line_starts(raw: str) -> list[int]:
-    starts = [len(_MARK) if raw.startswith(_MARK) else 0]
-    starts += [i + 1 for i, char in enumerate(raw) if char == "\n"]
-    return starts
+    first, *others = line_starts(raw)
+    return [len(_MARK) if raw.startswith(_MARK) else first, *others]
 
 
 def _faults(path: str, raw: str) -> int:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.source.composer import compose
+from dracfg.source.lineends import line_starts, with_line_feeds
 from dracfg.source.nodes import Document, SourceFile
 
 ROOTS = ("catalog", "tenants")
@@ -23,6 +24,7 @@ UNREAD = ("catalog/inventory", "catalog/templates")
 MAX_BYTES = 16 * 1024 * 1024
 
 _LINE_BREAKS = re.compile("[\x0b\x0c\x85\u2028\u2029]")
+_ALONE = re.compile("\r(?!\n)")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -83,16 +85,8 @@ def read_file(root: Path, path: str) -> tuple[SourceFile | None, tuple[Diagnosti
             )
         )
     if "\r" in text:
-        line = text.count("\n", 0, text.index("\r")) + 1
-        faults.append(
-            diagnose(
-                "SRC014",
-                Span(path, line, 1, line, 1),
-                "lines end in CRLF",
-                help="save the file with LF; git does so with `*.yaml text eol=lf` in .gitattributes",
-            )
-        )
-        text = text.replace("\r\n", "\n")
+        faults.append(_carriage_return(text, path))
+        text = with_line_feeds(text)
     if (bad := _unreadable_character(text, path)) is not None:
         return SourceFile(path, text, ()), (*faults, bad)
     documents, found = compose(path, text)
@@ -104,6 +98,27 @@ def read_file(root: Path, path: str) -> tuple[SourceFile | None, tuple[Diagnosti
             )
         )
     return SourceFile(path, text, documents), tuple(faults)
+
+
+def _carriage_return(text: str, path: str) -> Diagnostic:
+    """SRC014, at the first line that ends in a carriage return, one without a line feed first."""
+    alone = _ALONE.search(text)
+    start = alone.start() if alone is not None else text.index("\r")
+    line = len(line_starts(text[:start]))
+    span = Span(path, line, 1, line, 1)
+    if alone is not None:
+        return diagnose(
+            "SRC014",
+            span,
+            "a carriage return without a line feed ends a line",
+            help="put a line feed in its place; git sees one line where YAML reads two",
+        )
+    return diagnose(
+        "SRC014",
+        span,
+        "lines end in CRLF",
+        help="save the file with LF; git does so with `*.yaml text eol=lf` in .gitattributes",
+    )
 
 
 def _walk(root: Path, top: str, faults: list[Diagnostic]) -> Iterator[str]:
@@ -193,9 +208,8 @@ def decode(data: bytes, path: str) -> str | Diagnostic:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as fault:
-        before = data[: fault.start]
-        line = before.count(b"\n") + 1
-        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        *above, before = with_line_feeds(data[: fault.start].decode("utf-8")).split("\n")
+        line, column = len(above) + 1, len(before) + 1
         name = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "UTF-8"
         message = (
             "the file is UTF-16, not UTF-8"

@@ -17,6 +17,7 @@ import yaml
 
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.source.kubeyaml import LOADER, Chunk, PlainComposer, resolve_as_kubernetes
+from dracfg.source.lineends import with_line_feeds
 from dracfg.source.reader import decode, unreadable
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -115,7 +116,7 @@ def read_record(root: Path, path: str) -> tuple[Record, tuple[Diagnostic, ...]]:
     text = decode(data, path)
     if isinstance(text, Diagnostic):
         return Record(path, "", ()), (text,)
-    return parse_record(path, text.removeprefix("\ufeff"))
+    return parse_record(path, with_line_feeds(text.removeprefix("\ufeff")))
 
 
 def parse_record(path: str, text: str) -> tuple[Record, tuple[Diagnostic, ...]]:
