@@ -22,11 +22,14 @@ from dracfg.check.expressions import check_expressions
 from dracfg.check.freshness import check_freshness, recorded_moments
 from dracfg.check.guarantees import unproven_guarantees
 from dracfg.check.inventory import check_inventory
+from dracfg.check.jointclaims import check_joint_claims
 from dracfg.check.leastprivilege import check_roles
 from dracfg.check.objects import check_units
 from dracfg.check.opaque import check_opaque
 from dracfg.check.policies import check_policies
+from dracfg.check.recordedclasses import check_classes
 from dracfg.check.recordednodes import check_nodes
+from dracfg.check.recordedproofs import check_recorded_proofs
 from dracfg.check.schedulers import check_pod_schedulers
 from dracfg.check.standing import check_standing
 from dracfg.check.versions import check_versions
@@ -170,13 +173,16 @@ def judge(
     recorded, faults = clock.measure("read", lambda: cluster_inventories(catalog, records))
     findings += [*unread, *lost, *faults]
     findings += clock.measure("check", lambda: check_inventory(catalog, recorded))
+    findings += clock.measure("check", lambda: check_recorded_proofs(catalog, recorded))
     findings += clock.measure("check", lambda: check_nodes(catalog, recorded, records))
     findings += clock.measure("check", lambda: check_pod_schedulers(catalog, records))
     if moments := recorded_moments(records):
         findings += check_freshness(moments, today or head_date(root))
     findings += clock.measure("check", lambda: check_disjoint(catalog, recorded))
+    findings += clock.measure("check", lambda: check_classes(catalog, recorded, records))
     units = clock.measure("lower", lambda: lower(catalog, standing))
     findings += clock.measure("validate", lambda: _validate(catalog, units, standing, sources))
+    findings += clock.measure("check", lambda: check_joint_claims(catalog, recorded, units))
     levels: set[Level] = {"intent", "inventory"} if recorded else {"intent"}
     findings = clock.measure("validate", lambda: _waive(findings, sources, today, levels))
     return Judgement(

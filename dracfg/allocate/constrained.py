@@ -24,19 +24,29 @@ class Bound:
 
 
 def bound(
-    plan: ClaimPlan, origin: str, wanted: int, candidates: Mapping[str, Sequence[Device]]
+    plan: ClaimPlan,
+    origin: str,
+    wanted: int,
+    candidates: Mapping[str, Sequence[Device]],
+    *,
+    compares_distinct: bool = True,
 ) -> Bound | None:
     """The tightest bound on the devices of a request of the profile; None without constraints.
 
     `candidates` are by request of the profile, those of `origin` for the alternative in question.
+    Without `compares_distinct`, devices need only have a distinct attribute.
     """
-    found = [
-        _matching(origin, group, candidates)
-        if not group.distinct
-        else _distinct(origin, wanted, group, candidates)
-        for group in _groups(plan)
-        if origin in group.origins
-    ]
+    found = []
+    for group in _groups(plan):
+        if origin not in group.origins:
+            continue
+        if not group.distinct:
+            found.append(_matching(origin, group, candidates))
+        elif compares_distinct:
+            found.append(_distinct(origin, wanted, group, candidates))
+        else:
+            having = [one for one in candidates[origin] if values(one, group.attribute)]
+            found.append(Bound(len(having), f"{group.attribute} is not published for {origin}"))
     return min(found, key=lambda one: one.most, default=None)
 
 

@@ -176,7 +176,7 @@ def _node(
     )
     steps = tuple(_steps(told, ground, devices, narrowed))
     count = (ground.alike or {}).get(node, 1)
-    result, reason = _result(told, devices, narrowed, steps)
+    result, reason = _result(told, ground, devices, narrowed, steps)
     if result == "yes" and silent:
         result, reason = "unknown", f"the modelled devices do not say {', '.join(silent)}"
     if result != "yes" and unclear:
@@ -208,7 +208,13 @@ def _steps(
         for ask in request.asks:
             found = narrowed[origin, ask.name]
             wanted = ask.count * slots[origin]
-            under = bound(plan, origin, wanted, {**candidates, origin: found.untainted})
+            under = bound(
+                plan,
+                origin,
+                wanted,
+                {**candidates, origin: found.untainted},
+                compares_distinct=ground.compares_distinct,
+            )
             own = [d for d in devices if d.driver == ask.plan.tier.driver.name]
             yield Step(
                 request=origin,
@@ -227,6 +233,7 @@ def _steps(
 
 def _result(
     plan: ClaimPlan,
+    ground: Ground,
     devices: Sequence[Device],
     narrowed: Mapping[tuple[str, str], Narrowed],
     steps: Sequence[Step],
@@ -242,7 +249,7 @@ def _result(
         Wanted(request.name, tuple(choices[request.origin, ask.name] for ask in request.asks))
         for request in plan.requests
     ]
-    met = can_be_met(devices, wanted, plan.constraints)
+    met = can_be_met(devices, wanted, plan.constraints, compares_distinct=ground.compares_distinct)
     if met is None:
         return "unknown", "whether all requests can be met together was not decided"
     if met:

@@ -32,6 +32,15 @@ class Ground:
     alike: Mapping[str, int] | None = None
     fractional: bool = False
 
+    @property
+    def compares_distinct(self) -> bool:
+        """Whether distinctAttribute compares values.
+
+        1.34 compares where they lie, so that any two devices differ that have the attribute
+        (kubernetes/dynamic-resource-allocation@v0.34.13:structured/internal/experimental/constraint.go).
+        """
+        return self.minor != "1.34"
+
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:

@@ -48,9 +48,15 @@ def can_be_met(
     wanted: Sequence[Wanted],
     constraints: Sequence[Constraint],
     budget: int = BUDGET,
+    *,
+    compares_distinct: bool = True,
 ) -> bool | None:
-    """Whether the requests can be met together; None where the budget ends before that is known."""
-    search = _Search(devices, _linked_order(wanted, constraints), constraints, budget)
+    """Whether the requests can be met together; None where the budget ends before that is known.
+
+    Without `compares_distinct`, devices need only have a distinct attribute.
+    """
+    order = _linked_order(wanted, constraints)
+    search = _Search(devices, order, constraints, budget, compares_distinct)
     try:
         return search.run()
     except _BudgetSpent:
@@ -94,6 +100,7 @@ class _Search:
     wanted: Sequence[Wanted]
     constraints: Sequence[Constraint]
     budget: int
+    compares_distinct: bool
     kinds: list[_Kind] = field(default_factory=list)
     numbers: dict[_Kind, int] = field(default_factory=dict)
     choices: list[Choice] = field(default_factory=list)
@@ -198,7 +205,7 @@ class _Search:
             own, before = kind.values[number], state[number]
             if constraint.distinct:
                 after[number] = own | (before or frozenset())
-                allowed = not own & (before or frozenset())
+                allowed = not (self.compares_distinct and own & (before or frozenset()))
             else:
                 after[number] = own if before is None else own & before
                 allowed = bool(after[number])

@@ -100,11 +100,17 @@ class AllocationState:
     @classmethod
     def of(cls, claims: Iterable[Claim], inventory: Inventory) -> AllocationState:
         """What recorded claims hold; of two claims of one name the last one counts."""
-        state = cls(inventory)
+        holdings: dict[ClaimKey, _Holding] = {}
         for claim in claims:
             if claim.allocation is not None:
-                state = state.with_allocation(claim, claim.allocation)
-        return state
+                key = claim.namespace, claim.name
+                holdings[key] = _held(claim, claim.allocation, holdings.pop(key, None))
+        by_device: dict[DeviceId, list[DeviceResult]] = {}
+        for held in holdings.values():
+            for result in held.allocation.results:
+                by_device.setdefault(result.device_id, []).append(result)
+        results = {device: tuple(here) for device, here in by_device.items()}
+        return cls(inventory, holdings, results, _view(AllocatedState(), results))
 
     def allocated(self, *, consumable: bool = True) -> AllocatedState:
         """The view that the scheduler starts a search from.
@@ -174,11 +180,7 @@ class AllocationState:
         """
         key = claim.namespace, claim.name
         old = self._holdings.get(key)
-        left: dict[str | None, tuple[DeviceResult, ...]] = {}
-        for result in allocation.results:
-            left[result.share_id] = (*left.get(result.share_id, ()), result)
-        number = old.number + 1 if old is not None and old.uid == claim.uid else 1
-        held = _Holding(claim.uid, number, _version(number, allocation), allocation, left)
+        held = _held(claim, allocation, old)
         gone = () if old is None else tuple(r for results in old.left.values() for r in results)
         return self._changed(key, held, gone, allocation.results)
 
@@ -239,13 +241,22 @@ class AllocationState:
 _NOTHING = Quantity(0)
 
 
+def _held(claim: Claim, allocation: ClaimAllocation, before: _Holding | None) -> _Holding:
+    """The whole of an allocation, after what a claim of that name held before."""
+    left: dict[str | None, tuple[DeviceResult, ...]] = {}
+    for result in allocation.results:
+        left[result.share_id] = (*left.get(result.share_id, ()), result)
+    number = before.number + 1 if before is not None and before.uid == claim.uid else 1
+    return _Holding(claim.uid, number, _version(number, allocation), allocation, left)
+
+
 def _view(
     old: AllocatedState, touched: Mapping[DeviceId, Iterable[DeviceResult]]
 ) -> AllocatedState:
     """The scheduler's view after the results of some devices changed."""
     uses = {device: _use_of(results) for device, results in touched.items()}
     consumed = {device: amounts for device, amounts in old.consumed.items() if device not in uses}
-    consumed |= {device: use.consumed for device, use in uses.items() if use.shares}
+    consumed |= {device: use.consumed for device, use in uses.items() if use.consumed}
     return AllocatedState(
         (old.devices - uses.keys()) | {device for device, use in uses.items() if use.exclusive},
         frozenset(pair for pair in old.shared if pair[0] not in uses)

@@ -18,6 +18,7 @@ from dracfg.allocate.nodestates import NodeState, read_node_states
 from dracfg.audit.events import Event, read_event
 from dracfg.audit.heldclaims import HeldClaim, held_claim
 from dracfg.audit.pods import Pod, read_pod
+from dracfg.audit.trialresults import TrialPod, trial_pods
 from dracfg.diagnostics import Diagnostic
 from dracfg.kube.quantity import Quantity
 from dracfg.lower.policyversions import POLICY, VERSION
@@ -88,6 +89,7 @@ class Dump:
     recorded: frozenset[str]
     at: datetime | None
     newest: datetime | None = None
+    trial_pods: tuple[TrialPod, ...] = ()
 
     def pod_of(self, namespace: str, name: str, uid: str) -> Pod | None:
         """The pod that a claim is reserved for; another pod of that name is not it."""
@@ -142,6 +144,7 @@ def read_dump(
         recorded=frozenset({str(item.data["kind"]) for item in items} | set(kinds)),
         at=at or newest,
         newest=newest,
+        trial_pods=tuple(trial_pods(items)),
     )
     return dump, (*faults, *more)
 

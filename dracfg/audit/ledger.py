@@ -133,7 +133,7 @@ def _entry(
     node = device.nodes.node_name if device is not None else None
     shareable = device is not None and device.allow_multiple_allocations
     capacity = {} if device is None else _amounts(view, tiers, device, lost)
-    if lost and reason is None:
+    if lost and (reason is None or device is None):
         reason = f"node {lost[0].node} may be lost"
     return Entry(
         key,
@@ -154,10 +154,10 @@ def _state(
     reason: str | None,
     capacity: Mapping[str, Amount],
 ) -> State:
+    if lost or (device is not None and reason is not None and taking):
+        return "unknown"
     if device is None:
         return "unpublished"
-    if lost or (reason is not None and taking):
-        return "unknown"
     if not taking:
         return "idle" if reason is None else "unknown"
     shares = device.allow_multiple_allocations and all(amount.free for amount in capacity.values())

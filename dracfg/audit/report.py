@@ -12,6 +12,8 @@ from dracfg.audit.dump import read_dump
 from dracfg.audit.finding import Handling, LiveFinding
 from dracfg.audit.ledger import Amount, Entry, Ledger, Share, Total, build_ledger
 from dracfg.audit.rules import RULES
+from dracfg.audit.rules.trials import recorded_trials
+from dracfg.audit.trials import Trial, trial_document
 from dracfg.audit.view import view_of
 from dracfg.check.inventory import check_inventory
 from dracfg.check.recordednodes import check_recorded_nodes
@@ -40,6 +42,7 @@ class AuditReport:
     ledger: Ledger
     causes: tuple[PendingCause, ...]
     unread: frozenset[Diagnostic] = frozenset()
+    trials: tuple[Trial, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -74,8 +77,8 @@ def audit(
     `cluster` is the catalog's name for where it was recorded; without one only the rules that need
     no catalog run, and `minor` may say how objects are to be read. `kinds` are those of which all
     objects were asked for, so that none means none; from dumps nothing is known of a kind that is
-    absent. `unread` tells what could not be read. Without `at` the newest moment that the records tell of stands for now. Nothing is
-    changed, and nothing is released.
+    absent. `unread` tells what could not be read. Without `at` the newest moment that the records
+    tell of stands for now. Nothing is changed, and nothing is released.
     """
     records = tuple(records)
     dump, faults = read_dump(records, cluster.minor if cluster is not None else minor, at, kinds)
@@ -92,7 +95,8 @@ def audit(
     listed = [*found, *(LiveFinding(fault, "needsPerson") for fault in dict.fromkeys(judged))]
     ordered = tuple(sorted(listed, key=lambda finding: sort_key(finding.diagnostic)))
     name = cluster.name if cluster is not None else None
-    return AuditReport(name, dump.at, ordered, build_ledger(view), causes, frozenset(lost))
+    ledger, trials = build_ledger(view), recorded_trials(view)
+    return AuditReport(name, dump.at, ordered, ledger, causes, frozenset(lost), trials)
 
 
 def audit_document(done: AuditReport) -> dict[str, Any]:
@@ -114,6 +118,7 @@ def audit_document(done: AuditReport) -> dict[str, Any]:
     ]
     document["ledger"] = [_entry(entry) for entry in done.ledger.entries]
     document["causes"] = [_cause(cause) for cause in done.causes]
+    document["trials"] = [trial_document(trial) for trial in done.trials]
     document["totals"] = [_total(total) for total in done.ledger.totals]
     return document
 

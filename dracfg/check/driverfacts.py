@@ -1,4 +1,4 @@
-"""CAP080, CAP081: promises on shares that rest on what a driver does between claims and restarts.
+"""CAP080-082: promises on shares that rest on what a driver does between claims and restarts.
 
 A share that is forgotten at a restart of the driver is given out twice on the node, whatever the
 scheduler counted. A device that is not reset shows the next tenant what the last one left.
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dracfg.check.rule import Rule
+from dracfg.check.rule import Rule, listed
 from dracfg.check.uses import Use, pairs
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.link.catalog import Catalog
+from dracfg.link.catalog import Catalog, Cluster, Driver
+from dracfg.lower.trials import trial_runs
 from dracfg.model.base import at
 from dracfg.model.sharing import Consumable, Partitioned, TimeSliced
 
@@ -81,4 +82,34 @@ def _finding(use: Use, fact: str, answer: str) -> Diagnostic:
     )
 
 
-RULES: tuple[Rule, ...] = (promises_without_the_driver,)
+def has_no_room_for_its_trial(catalog: Catalog) -> Iterator[Diagnostic]:
+    """CAP082: what a trial claims is refused in a namespace that the cluster does not exempt."""
+    for cluster in catalog.clusters.values():
+        exempt = {one.name for one in cluster.document.spec.exempt_namespaces if one.devices}
+        for driver in cluster.drivers:
+            load = driver.document.spec.trial
+            if load is None or load.namespace in exempt or not _is_tried(cluster, driver):
+                continue
+            yield diagnose(
+                "CAP082",
+                at(driver.document, "spec", "trial", "namespace"),
+                f"trials of {driver.name} are refused on {cluster.name}: "
+                f"{load.namespace} is no exempt namespace there that may hold a device",
+                related=[Related(at(cluster.document, "metadata", "name"), "the cluster")],
+                found=load.namespace,
+                expected=listed(sorted(exempt), "or") or "an exempt namespace with a device",
+                help=f"add {{name: {load.namespace}, reason: trials of shares, devices: 1}} "
+                f"to `exemptNamespaces` of {cluster.name}",
+            )
+
+
+def _is_tried(cluster: Cluster, driver: Driver) -> bool:
+    return any(
+        trial_runs(devices.tier, policy)
+        for pool, devices in cluster.offers()
+        if devices.tier.driver is driver and pool.owner(driver) == "dra"
+        for policy in devices.policies
+    )
+
+
+RULES: tuple[Rule, ...] = (promises_without_the_driver, has_no_room_for_its_trial)

@@ -71,7 +71,7 @@ class _Use:
 def check_expressions(
     catalog: Catalog, plans: Mapping[str, GatePlan], lines: Lines
 ) -> tuple[Diagnostic, ...]:
-    """The findings on CEL: SEL001-005 in raw expressions, SEL006-017.
+    """The findings on CEL: SEL001-005 in raw expressions, SEL006-008 and SEL010-017.
 
     `plans` are the gates of each cluster by its name, `lines` the lines of a file that was read.
     """

@@ -29,9 +29,7 @@ def recorded_moments(records: Mapping[str, Sequence[Record]]) -> Moments:
             for item in record.objects:
                 for stamp in _ticks(item):
                     moment = parse_time(stamp)
-                    if moment is not None and (
-                        cluster not in found or moment > found[cluster][0]
-                    ):
+                    if moment is not None and (cluster not in found or moment > found[cluster][0]):
                         found[cluster] = moment, item
     return found
 
@@ -64,5 +62,3 @@ def _ticks(item: RecordedObject) -> Iterator[str | None]:
             yield text(data, "lastTimestamp")
             yield text(data, "eventTime")
             yield text(data, "series", "lastObservedTime")
-
-

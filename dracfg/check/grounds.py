@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dracfg.check.guarantees import number_place
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Driver, Tenant
 from dracfg.lower.quotas import class_limits
 from dracfg.model.base import at
 from dracfg.plan.assurance import markets
@@ -69,8 +69,16 @@ def _declared(holding: Holding, grounds: list[Enforcement]) -> Diagnostic:
             Related(at(driver.document, "metadata", "name"), "no record in `trials`"),
             Related(number_place(holding), f"{holding.guaranteed} of {holding.what}"),
         ],
-        help="record a trial of this release in the driver's `trials`, "
+        help=f"{_way_to_a_trial(driver)}record a trial of this release in the driver's `trials`, "
         "or accept it with `acceptsDeclared: <reason>` in the policy",
+    )
+
+
+def _way_to_a_trial(driver: Driver) -> str:
+    if driver.document.spec.trial is not None:
+        return ""
+    return (
+        "declare the image of a load with `trial` in the driver, so that compile writes one; then "
     )
 
 

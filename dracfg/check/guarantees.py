@@ -45,7 +45,7 @@ _AS_BEFORE = (
     "lower the limits of others, add nodes, or guarantee less; see the first of these findings"
 )
 _STATES = 3_000
-_OPEN = ("CAP044", "CAP045")
+_OPEN = ("CAP044", "CAP045", "CAP052")
 
 Holds = Callable[[Mapping[Kind, int]], bool]
 """Whether a guarantee holds beside so much of each kind in others' hands."""

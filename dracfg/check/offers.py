@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
@@ -112,33 +112,52 @@ def is_not_offered(catalog: Catalog) -> Iterator[Diagnostic]:
 
 
 def offers_too_much(catalog: Catalog) -> Iterator[Diagnostic]:
-    """TEN012: what is lent comes out of the lender's guarantee."""
+    """TEN012: what is lent comes out of the lender's guarantee; once for all offers of one part."""
     for tenant in catalog.tenants.values():
-        lent: Counter[tuple[str, str]] = Counter()
+        lent: dict[tuple[str, str], list[tuple[int, int]]] = {}
         for i, offer in enumerate(tenant.document.spec.offers):
             policy = _own_policy(catalog, tenant, offer.entitlement)
             part = policy.part(offer.size) if policy is not None else None
-            if policy is None or part is None:
-                continue
-            key = (offer.entitlement, part.name)
-            lent[key] += offer.count
+            if part is not None:
+                lent.setdefault((offer.entitlement, part.name), []).append((i, offer.count))
+        for (name, part_name), offers in lent.items():
+            policy = _own_policy(catalog, tenant, name)
             for j, entitlement in enumerate(tenant.document.spec.entitlements):
-                if entitlement.name != offer.entitlement:
-                    continue
-                has = _number(entitlement.guaranteed, policy, part.name)
-                if has is not None and lent[key] > has:
-                    what = " ".join(filter(None, key))
-                    place = at(tenant.document, "spec", "entitlements", j, "guaranteed")
-                    rest = has - lent[key] + offer.count
-                    yield diagnose(
-                        "TEN012",
-                        at(tenant.document, "spec", "offers", i, "count"),
-                        f"{tenant.name} offers {lent[key]} of {what} and is guaranteed {has}",
-                        related=[Related(place, f"{has} are guaranteed")],
-                        found=str(lent[key]),
-                        expected=f"at most {has}",
-                        help=f"offer {rest} here at most" if rest > 0 else "remove this offer",
-                    )
+                if entitlement.name == name and policy is not None:
+                    has = _number(entitlement.guaranteed, policy, part_name)
+                    if has is not None and sum(count for _, count in offers) > has:
+                        yield _offered_too_much(
+                            tenant, j, f"{name} {part_name}".strip(), has, offers
+                        )
+
+
+def _offered_too_much(
+    tenant: Tenant, entitlement: int, what: str, has: int, offers: list[tuple[int, int]]
+) -> Diagnostic:
+    """TEN012, at the first of the offers (position, count) with which they exceed what there is."""
+    sums = list(accumulate(count for _, count in offers))
+    first = next(k for k, lent in enumerate(sums) if lent > has)
+    position, count = offers[first]
+    rest = has - sums[first] + count
+    after = [at(tenant.document, "spec", "offers", i, "count") for i, _ in offers[first + 1 :]]
+    later = f"the {'one' if len(after) == 1 else 'ones'} after it"
+    place = at(tenant.document, "spec", "entitlements", entitlement, "guaranteed")
+    return diagnose(
+        "TEN012",
+        at(tenant.document, "spec", "offers", position, "count"),
+        f"{tenant.name} offers {sums[-1]} of {what} and is guaranteed {has}",
+        related=[
+            Related(place, f"{has} are guaranteed"),
+            *(Related(span, "nothing is left for this one") for span in after),
+        ],
+        found=str(sums[-1]),
+        expected=f"at most {has}",
+        help=(
+            f"offer {rest} here at most{f', and remove {later}' if after else ''}"
+            if rest > 0
+            else f"remove this offer{f' and {later}' if after else ''}"
+        ),
+    )
 
 
 def _number(amounts: Amounts, policy: Policy, part: str) -> int | None:

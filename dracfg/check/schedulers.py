@@ -22,7 +22,9 @@ def give_out_one_pool(catalog: Catalog) -> Iterator[Diagnostic]:
         document = cluster.document
         first: dict[str, int] = {}
         for i, scheduler in enumerate(document.spec.schedulers):
-            shared = {p.name: first[p.name] for p in cluster.given_out_by(scheduler) if p.name in first}
+            shared = {
+                p.name: first[p.name] for p in cluster.given_out_by(scheduler) if p.name in first
+            }
             if shared:
                 others = sorted({document.spec.schedulers[j].name for j in shared.values()})
                 yield diagnose(
@@ -83,7 +85,9 @@ def _unlisted(catalog: Catalog, name: str, records: Sequence[Record]) -> Iterato
             continue
         told.add(scheduler)
         stated = "schedulers" in document.spec.model_fields_set
-        place = at_key(document, "spec", "schedulers") if stated else at(document, "metadata", "name")
+        place = (
+            at_key(document, "spec", "schedulers") if stated else at(document, "metadata", "name")
+        )
         pod = text(item.data, "metadata", "name")
         yield diagnose(
             "INV050",

@@ -15,7 +15,7 @@ from dracfg.audit import AuditReport, audit
 from dracfg.audit.finding import Handling
 from dracfg.audit.report import audit_document
 from dracfg.cli import options
-from dracfg.cli.audittext import causes_text, headline, ledger_text
+from dracfg.cli.audittext import causes_text, headline, ledger_text, trials_text
 from dracfg.cli.output import FORMS, OutputFile, counted, exit_code, show_findings
 from dracfg.cli.repository import hint, repository_errors
 from dracfg.diagnostics.selection import Selection
@@ -143,7 +143,8 @@ def show_audit(
         done.diagnostics, form, colour, lines, lambda: audit_document(done), outputs=outputs
     )
     if form == "text":
-        parts = [causes_text(done), ledger_text(done.ledger, all_devices=all_devices)]
+        ledger = ledger_text(done.ledger, all_devices=all_devices)
+        parts = [causes_text(done), trials_text(done), ledger]
         shown = "\n".join(part for part in parts if part)
         click.echo(("\n" if done.findings else "") + shown, nl=False)
 
@@ -178,9 +179,7 @@ def _turns(done: AuditReport) -> str:
     return f": {said}" if said else ""
 
 
-def _snapshot(
-    cluster: Cluster, kubeconfig: Path, context: str | None, timeout: float
-) -> Snapshot:
+def _snapshot(cluster: Cluster, kubeconfig: Path, context: str | None, timeout: float) -> Snapshot:
     from dracfg.live.kubeconfig import Access, BadKubeconfig, NoClient, connect
     from dracfg.live.snapshot import take_snapshot
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from dracfg.audit.ledger import Entry, Ledger, Share, State, Total
 from dracfg.audit.report import AuditReport
-from dracfg.source.times import format_time
+from dracfg.audit.trialresults import Measured
 from dracfg.cli.output import plural
+from dracfg.source.times import format_time
 
 _MOST_ROWS = 40
 _GAP = "  "
 _STATES: tuple[State, ...] = ("idle", "allocated", "shared", "unknown", "unpublished")
+_OUTCOMES = {"enforced": "enforced", "notEnforced": "not enforced", "undecided": "undecided"}
 _VERDICTS = {
     "proven": "every bound holds on what was recorded",
     "refuted": "a bound does not hold",
@@ -38,6 +40,28 @@ def causes_text(done: AuditReport) -> str:
     rows = [["", "cause", "what is said"]]
     rows += [[cause.subject, cause.cause or "unknown", cause.text] for cause in done.causes]
     return "".join(f"{_safe(line)}\n" for line in ("waiting for devices", *_table(rows)))
+
+
+def trials_text(done: AuditReport) -> str:
+    """The outcome of each trial, then what every share in it measured; empty where none is on record."""
+    if not done.trials:
+        return ""
+    rows = [["", "driver", "capacity", "outcome", "what is said"]]
+    measures = [
+        ["", "run", "share", "size", "ops/s", "p99 s", "lost", "ceiling", "recovery s", "end"]
+    ]
+    for trial in done.trials:
+        name = f"{trial.tier} {trial.policy}"
+        for one in trial.capacities:
+            release = f"{trial.driver} {trial.version}"
+            rows.append([name, release, one.capacity, _OUTCOMES[one.outcome], one.why])
+        for share in trial.results:
+            told = share.measured or Measured()
+            figures = (told.throughput, told.p99, told.lost, told.ceiling, told.recovery)
+            shown = ["-" if figure is None else f"{figure:,g}" for figure in figures]
+            measures.append([name, share.run, share.share, share.size, *shown, share.ended])
+    lines = ("trials", *_table(rows), "", *_table(measures))
+    return "".join(f"{_safe(line)}\n" for line in lines)
 
 
 def ledger_text(ledger: Ledger, *, all_devices: bool = False) -> str:

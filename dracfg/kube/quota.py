@@ -9,11 +9,11 @@ from __future__ import annotations
 from dracfg.kube.features import feature_matrix
 from dracfg.kube.names import check_qualified_name
 
-__all__ = ["IMPLICIT_RESOURCE_PREFIX", "quota_keys"]
+__all__ = ["IMPLICIT_RESOURCE_PREFIX", "counts_by_name", "quota_keys"]
 
 IMPLICIT_RESOURCE_PREFIX = "deviceclass.resource.kubernetes.io/"
 CLASS_SUFFIX = ".deviceclass.resource.k8s.io/devices"
-IMPLICIT_QUOTA_SINCE = "1.35"
+BY_NAME_SINCE = "1.35"
 
 
 def quota_keys(
@@ -21,15 +21,25 @@ def quota_keys(
 ) -> tuple[str, ...]:
     """Every key of `spec.hard` that one class is charged under, the class's own key first.
 
-    With DRAExtendedResource (`er_enabled`) pods and claims of the class are also charged under
-    its explicit name, and from 1.35 under its implicit one. A class name that does not fit into
-    a key (over 225 characters, or over 63 for the implicit name) has no such key.
+    With DRAExtendedResource (`er_enabled`) pods of the class are also charged under its explicit
+    name, and where quota `counts_by_name` claims as well, and both under its implicit one. A class
+    name that does not fit into a key (over 225 characters, or over 63 for the implicit name) has no
+    such key.
     """
     keys = [class_name + CLASS_SUFFIX]
     if er_enabled:
-        minors = feature_matrix().minors
-        if minors.index(minor) >= minors.index(IMPLICIT_QUOTA_SINCE):
+        if counts_by_name(minor):
             keys.append(f"requests.{IMPLICIT_RESOURCE_PREFIX}{class_name}")
         if extended_resource_name is not None:
             keys.append(f"requests.{extended_resource_name}")
     return tuple(key for key in keys if check_qualified_name(key) is None)
+
+
+def counts_by_name(minor: str) -> bool:
+    """Whether claims are charged under names of extended resources, and implicit names are counted.
+
+    Source: kubernetes/kubernetes@v1.34.4 and v1.35.4: pkg/quota/v1/evaluator/core/pods.go
+    (isExtendedResourceNameForQuota) and resource_claims.go (addExtendedResourceQuota).
+    """
+    minors = feature_matrix().minors
+    return minors.index(minor) >= minors.index(BY_NAME_SINCE)

@@ -218,9 +218,7 @@ def _follow_rollout(
             references.follow("Tenant", name, tenants, rollout, *place, "split", name)
 
 
-def _follow_schedulers(
-    cluster: Cluster, pools: Mapping[str, Pool], references: References
-) -> None:
+def _follow_schedulers(cluster: Cluster, pools: Mapping[str, Pool], references: References) -> None:
     """Names of the pools that schedulers give out; a wrong one poisons nobody."""
     for i, scheduler in enumerate(cluster.document.spec.schedulers):
         for j, name in enumerate(scheduler.pools if scheduler.pools != "*" else ()):

@@ -1,6 +1,6 @@
 """A node pool → what its nodes and the installers of its drivers need: `<cluster>/nodes/<pool>`.
 
-A kubelet drop-in, values for each driver's chart, taints and a runbook. None of it is applied by
+A kubelet drop-in, values for each driver's chart, taints, trials and a runbook. None of it is applied by
 an engine: the files are for people, and for the tools that set nodes up.
 Sources: KEP-3983 (drop-ins end in `.conf` and carry apiVersion and kind; maps are merged key by
 key); kubernetes/kubernetes staging/src/k8s.io/kubelet/config/v1beta1/types.go.
@@ -19,6 +19,7 @@ from dracfg.lower.quarantine import KEY as QUARANTINE_KEY
 from dracfg.lower.quarantine import VALUE as QUARANTINE_VALUE
 from dracfg.lower.quarantine import as_node_taints
 from dracfg.lower.runbook import RUNBOOK, runbook
+from dracfg.lower.trials import trial_artifacts
 
 KUBELET_FILE = "kubelet.conf"
 TAINTS_FILE = "taints.yaml"
@@ -40,6 +41,7 @@ def node_pool(catalog: Catalog, cluster: Cluster, pool: Pool, plan: GatePlan) ->
     taints = node_taints(cluster, pool)
     if taints:
         artifacts.append(Artifact({"nodes": taints}, TAINTS_FILE, origin, (on_cluster,)))
+    artifacts += trial_artifacts(cluster, pool)
     text = runbook(cluster, pool, taints, has_kubelet_file=bool(kubelet))
     return Unit(
         f"{cluster.name}/nodes/{pool.name}", tuple(artifacts), {RUNBOOK: text}, synced=False

@@ -51,6 +51,17 @@ class EnforcementTrial(Spec):
     enforced: bool
 
 
+class TrialLoad(Spec):
+    """The load of a trial; no standard image exists. Its contract stands in docs/trials.md."""
+
+    image: str = Field(pattern=r"^[^\s]+$", examples=["registry.example.com/share-trial:1"])
+    command: tuple[str, ...] = ()
+    namespace: Name
+    """Where its Jobs run; an exempt namespace of the cluster."""
+    seconds: int = Field(default=120, ge=10, le=3600)
+    """How long each container puts load on its share."""
+
+
 class WebhookService(Spec):
     name: Name
     namespace: Name
@@ -84,6 +95,8 @@ class DriverSpec(Spec):
     """What an amount of a capacity counts; the preset's word unless said."""
     enforces: dict[CapacityName, Enforcement] = {}
     """What holds a share to its size, per capacity."""
+    trial: TrialLoad | None = None
+    """With it, a trial of every consumable policy is written for each pool that lists it."""
     trials: tuple[EnforcementTrial, ...] = ()
     """Records of what was measured; those of other releases than `version` prove nothing."""
     shareable: bool | None = None

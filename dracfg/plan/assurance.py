@@ -29,6 +29,11 @@ ABSENT = Unknown(
     "bring the devices back or replace them, or promise less until then",
 )
 
+FIRST_DEVICE_ONLY = frozenset({"1.34"})
+"""Minors whose allocator holds every share against the capacity of the slice's first device
+(kubernetes/dynamic-resource-allocation@v0.34.4 structured/internal/experimental; so up to v0.34.13).
+"""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assurance:
@@ -135,6 +140,17 @@ def undecidable(catalog: Catalog, one: Market) -> Unknown | None:
             f"{supply.tier.name} is handed out by device plugin and by DRA",
             0,
             "finish the rollout; until then each path has only a part of the devices",
+        )
+    if cluster.minor in FIRST_DEVICE_ONLY and any(
+        devices.per_node > 1 and any(policy.is_consumable for policy in devices.policies)
+        for pool, devices in cluster.offers()
+        if devices.tier is supply.tier and pool in supply.pools
+    ):
+        return Unknown(
+            f"Kubernetes {cluster.minor} gives shares of the first device of each ResourceSlice "
+            "alone, and leaves the others of a node unused",
+            0,
+            "upgrade to 1.35, have the driver publish one device a slice, or hand the devices out whole",
         )
     for kind in one.kinds:
         if not kind.whole and not any(kind.size):

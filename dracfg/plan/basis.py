@@ -122,11 +122,11 @@ def _shares(tier: Tier, policy: Policy) -> Iterator[Ground]:
 
 
 def _scope(holding: Holding) -> Iterator[Ground]:
-    """Each entitlement is proven by itself."""
+    """Each entitlement is proven by itself; claims for several at once in `jointassurance`."""
     if holding.is_combined:
         yield Ground(
             f"claims for {holding.what} by itself: that devices of other entitlements are free on the "
-            "same node, or agree in an attribute, is not in this proof",
+            "same node, or agree in an attribute, is proven apart, on empty nodes",
             "scope",
         )
 

@@ -82,7 +82,7 @@ def library(
         },
         dict(_plans(catalog, cluster, (thing for thing, active in listed if active))),
         frozenset(name for name, plan in plans.items() if plan.closed),
-        _extended(classes.values()) if extended else None,
+        _extended(classes.values(), implicit=cluster.minor != "1.34") if extended else None,
     )
     return found, faults
 
@@ -116,14 +116,16 @@ def _plans(
                 yield (metadata["namespace"], metadata["name"]), plan
 
 
-def _extended(classes: Iterable[DeviceClass]) -> dict[str, str]:
-    """Class by resource name, explicit and implicit.
+def _extended(classes: Iterable[DeviceClass], *, implicit: bool) -> dict[str, str]:
+    """Class by resource name, explicit and, where the minor knows them, implicit.
+
+    The scheduler of 1.34 binds a pod that asks for an implicit name without any device.
 
     Of two classes with one explicit name the newer one wins in a cluster; where they are of one
     age, as is taken here, that with the smaller name.
     """
     found: dict[str, str] = {}
-    for name in sorted((one.name for one in classes), reverse=True):
+    for name in sorted((one.name for one in classes), reverse=True) if implicit else ():
         found[f"{IMPLICIT_RESOURCE_PREFIX}{name}"] = name
     for one in sorted(classes, key=lambda one: one.name, reverse=True):
         if one.extended_resource_name is not None:

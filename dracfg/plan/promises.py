@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Policy, Tenant
 from dracfg.link.claims import ClaimPlan, claim_plan
 from dracfg.link.classes import class_name, device_classes
 from dracfg.lower.kueuefacts import kueue_facts
@@ -47,9 +47,7 @@ class Holding:
     @property
     def is_promised(self) -> bool:
         """Whether the guarantee is one: sharing that nothing enforces is advisory."""
-        spec = self.grant.policy.spec
-        advisory = isinstance(spec, SHARED) and spec.isolation == "none"
-        return bool(self.guaranteed) and spec.guarantee != "none" and not advisory
+        return is_promise(self.grant.policy, self.guaranteed)
 
     @property
     def what(self) -> str:
@@ -124,6 +122,13 @@ class Market:
     def takes_back(self) -> bool:
         """Whether anybody's borrowing is taken back."""
         return any(h.given_back and h.limit > h.guaranteed for h in self.holdings)
+
+
+def is_promise(policy: Policy, guaranteed: int) -> bool:
+    """Whether a number under a policy is a guarantee."""
+    spec = policy.spec
+    advisory = isinstance(spec, SHARED) and spec.isolation == "none"
+    return bool(guaranteed) and spec.guarantee != "none" and not advisory
 
 
 def merged(claims: tuple[Claims, ...]) -> tuple[Claims, ...]:

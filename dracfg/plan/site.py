@@ -72,7 +72,7 @@ def recorded_site(cluster: Cluster, inventory: Inventory, states: Mapping[str, N
         name: f"pool {pool.name} is {pool.document.spec.state}"
         for name, node in inventory.nodes.items()
         for pool in closed
-        if _belongs(node, pool)
+        if belongs(node, pool)
     }
     if kept.rules:
         slices = tuple(
@@ -125,7 +125,8 @@ def _on(part: Slice, node: str) -> Slice:
     )
 
 
-def _belongs(node: Node, pool: Pool) -> bool:
+def belongs(node: Node, pool: Pool) -> bool:
+    """Whether a node has the labels by which its pool is known."""
     labels = node.labels or {}
     return all(
         labels.get(key) == wanted for key, wanted in pool.document.spec.node_selector.items()

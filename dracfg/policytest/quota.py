@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from dracfg.kube.quantity import Quantity
-from dracfg.kube.quota import quota_keys
+from dracfg.kube.quota import IMPLICIT_RESOURCE_PREFIX, counts_by_name, quota_keys
 from dracfg.lower.artifact import K8sObject
 from dracfg.policytest.requests import Request
 from dracfg.policytest.versions import converted
@@ -79,16 +79,23 @@ class Quotas:
                 )
         return None
 
-    def charges(self, thing: K8sObject) -> Charges:
-        """What an object is charged, by quota key."""
+    def charges(self, thing: K8sObject, owner: K8sObject | None = None) -> Charges:
+        """What an object is charged, by quota key.
+
+        `owner` is the pod that the scheduler makes a claim for: what the pod pays for under the
+        name of an extended resource, its claim does not pay for again under that name.
+        """
         match thing["kind"]:
             case "ResourceClaim":
-                claim = converted(thing, "v1")
-                return {"count/resourceclaims.resource.k8s.io": Fraction(1)} | self._devices(claim)
+                devices = self._devices(converted(thing, "v1"))
+                paid = {} if owner is None else self._pod(owner)
+                left = {key: amount - paid.get(key, 0) for key, amount in devices.items()}
+                claims = {"count/resourceclaims.resource.k8s.io": Fraction(1)}
+                return claims | {key: amount for key, amount in left.items() if amount > 0}
             case "ResourceClaimTemplate":
                 return {"count/resourceclaimtemplates.resource.k8s.io": Fraction(1)}
             case "Pod":
-                return _pod(thing)
+                return self._pod(thing)
         return {}
 
     def _devices(self, claim: K8sObject) -> dict[str, Fraction]:
@@ -101,37 +108,39 @@ class Quotas:
             for ask in asks:
                 name = str(ask.get("deviceClassName", ""))
                 most[name] = max(most.get(name, 0), _count(ask))
+            by_name = self.extended and counts_by_name(self.minor)
             for name, number in most.items():
-                for key in quota_keys(
-                    name, self.extended_names.get(name), self.minor, self.extended
-                ):
+                for key in quota_keys(name, self.extended_names.get(name), self.minor, by_name):
                     found[key] += number
         return {key: Fraction(number) for key, number in found.items()}
+
+    def _pod(self, pod: K8sObject) -> dict[str, Fraction]:
+        """A pod counts as one, and with the larger of what runs together and the largest single start."""
+        spec = pod.get("spec", {})
+        running: Counter[str] = Counter()
+        for container in spec.get("containers", ()):
+            running.update(_requests(container))
+        first: dict[str, Fraction] = {}
+        for container in spec.get("initContainers", ()):
+            asked = _requests(container)
+            if container.get("restartPolicy") == "Always":
+                running.update(asked)
+            for name, amount in asked.items():
+                first[name] = max(first.get(name, Fraction(0)), amount)
+        totals = {
+            name: max(Fraction(running.get(name, 0)), first.get(name, Fraction(0)))
+            for name in {*running, *first}
+        }
+        found = {
+            f"requests.{name}": amount
+            for name, amount in totals.items()
+            if counts_by_name(self.minor) or not name.startswith(IMPLICIT_RESOURCE_PREFIX)
+        }
+        return {"pods": Fraction(1), "count/pods": Fraction(1), **found}
 
 
 def _count(ask: Mapping[str, Any]) -> int:
     return ALL_DEVICES if ask.get("allocationMode") == "All" else int(ask.get("count", 1))
-
-
-def _pod(pod: K8sObject) -> dict[str, Fraction]:
-    """A pod counts as one, and with the larger of what runs together and the largest single start."""
-    spec = pod.get("spec", {})
-    running: Counter[str] = Counter()
-    for container in spec.get("containers", ()):
-        running.update(_requests(container))
-    first: dict[str, Fraction] = {}
-    for container in spec.get("initContainers", ()):
-        asked = _requests(container)
-        if container.get("restartPolicy") == "Always":
-            running.update(asked)
-        for name, amount in asked.items():
-            first[name] = max(first.get(name, Fraction(0)), amount)
-    totals = {
-        name: max(Fraction(running.get(name, 0)), first.get(name, Fraction(0)))
-        for name in {*running, *first}
-    }
-    found = {f"requests.{name}": amount for name, amount in totals.items()}
-    return {"pods": Fraction(1), "count/pods": Fraction(1), **found}
 
 
 def _requests(container: Mapping[str, Any]) -> dict[str, Fraction]:

@@ -54,7 +54,6 @@ OF_ADMISSION = {
 OF_PROOFS = {f"CAP{number:03}" for number in range(40, 90)}
 """Of what devices carry together; looked for in cases that name one of them."""
 NOT_BY_FILES = {
-    "SEL009": "is about classes from elsewhere; one of the catalog tests its driver first",
     "SRC001": "needs a file that can't be read, see test_unreadable_file",
     "SRC016": "is about out/, not about the input",
     "SRC017": "is about recorded cluster state, not about the input",

@@ -23,6 +23,15 @@ MERGE = "application/merge-patch+json"
 JSON = "application/json"
 MANAGER = "contract"
 SECONDS = 60
+CLOSED = (
+    http.client.RemoteDisconnected,
+    BrokenPipeError,
+    ConnectionResetError,
+    ssl.SSLEOFError,
+)
+"""The server has closed an idle connection."""
+AWAY = (OSError, http.client.HTTPException)
+"""Nobody answers; whoever runs on a node tries again."""
 
 
 class Refused(Exception):
@@ -202,9 +211,13 @@ class Client:
                 response = self._send(connection, method, target, content, content_type)
                 text = response.read()
                 break
-            except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
+            except CLOSED:
+                self._forget()
                 if fresh:
                     raise
+            except AWAY:
+                self._forget()
+                raise
         is_json = (response.getheader("Content-Type") or "").startswith(JSON)
         parsed = json.loads(text) if is_json else text.decode()
         if response.status >= 400:
@@ -237,6 +250,13 @@ class Client:
                 standing.close()
             standing = self._state.local.connection = self._connect()
         return standing
+
+    def _forget(self) -> None:
+        """What has failed once answers no further request."""
+        connection: Connection | None = getattr(self._state.local, "connection", None)
+        if connection is not None:
+            connection.close()
+            self._state.local.connection = None
 
     def _connect(self) -> Connection:
         context = ssl.create_default_context(cafile=str(self.authority))

@@ -14,8 +14,8 @@ from tests.cluster.emitted import Emitted, emitted_trees
 from tests.cluster.kubelet import FakeKubelet
 from tests.cluster.processes import wait_for
 from tests.cluster.scheduling import GATES, Scheduling, flags_with, gates_on
-from tests.cluster.yard import Yard, open_yard
 from tests.cluster.table import Table, minor_of, write
+from tests.cluster.yard import Yard, open_yard
 
 HERE = Path(__file__).parent
 SKIPPED = reason_to_skip()

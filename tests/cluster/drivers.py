@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import http.client
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.cluster.client import Client, Object, Refused
+from tests.cluster.client import AWAY, Client, Object, Refused
 
 RESOURCE = "resource.k8s.io/v1"
 DEVICES_A_SLICE = 64
 POLL_SECONDS = 0.1
-AWAY = (ConnectionError, TimeoutError, http.client.HTTPException)
-"""How a client learns that the API server is away; whoever runs on a node tries again."""
 
 Lie = Callable[[list[Object]], list[Object]]
 
@@ -131,7 +128,8 @@ class FakeDriver:
     def _follow(self) -> None:
         claims = self.client.list(RESOURCE, "ResourceClaim")
         held = {one["metadata"]["uid"] for one in claims if self._results(one)}
-        self.prepared &= held
+        # A claim may have been given back and allocated anew between two looks.
+        self.prepared &= {one["metadata"]["uid"] for one in claims if self._reported(one)}
         for claim in claims:
             uid = claim["metadata"]["uid"]
             if uid in held - self.prepared and claim["status"].get("reservedFor"):
@@ -163,6 +161,10 @@ class FakeDriver:
             for one in allocation.get("devices", {}).get("results", ())
             if (one["driver"], one["pool"]) == (self.name, self.pool)
         ]
+
+    def _reported(self, claim: Object) -> bool:
+        statuses = claim.get("status", {}).get("devices", ())
+        return any((one["driver"], one["pool"]) == (self.name, self.pool) for one in statuses)
 
     def _status(self, result: Object) -> Object:
         key = ("driver", "pool", "device", "shareID")

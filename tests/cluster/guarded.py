@@ -14,12 +14,14 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+from dracfg.policytest.rbac import Attributes
 from dracfg.policytest.requests import Request
 from tests.cluster.client import Client, Object, Refused
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.emitted import Emitted
 from tests.cluster.policycases import Case
 from tests.cluster.processes import wait_for
+from tests.cluster.rights import BUILT_IN, is_allowed
 
 BINDING = "ValidatingAdmissionPolicyBinding"
 RBAC_API = "rbac.authorization.k8s.io"
@@ -179,19 +181,18 @@ class Guarded:
         namespace = case.request.namespace
         group = f"roles-{next(self._numbers)}"
         for role in case.roles:
-            local = namespace is not None and role in ("admin", "edit", "view")
-            self.admin.create(_binding(group, role, case.request.namespace_name if local else ""))
+            local = namespace is not None and role in BUILT_IN
+            self.admin.create(binding(group, role, case.request.namespace_name if local else ""))
         verb = {"CREATE": "create", "UPDATE": "update", "DELETE": "delete"}
-        asked = {
-            "verb": verb[case.request.operation],
-            "group": case.request.group,
-            "resource": case.request.resource,
-            "subresource": case.request.subresource,
-            "namespace": case.request.namespace_name,
-        }
-        wait_for(
-            lambda: may(self.admin, case.request.user, (group,), asked), f"roles of {case.name}"
+        resource = "/".join(filter(None, (case.request.resource, case.request.subresource)))
+        asked = Attributes(
+            verb[case.request.operation],
+            case.request.group,
+            resource,
+            case.request.namespace_name,
         )
+        given = partial(is_allowed, self.admin, case.request.user, (group,), asked)
+        wait_for(given, f"the roles of {case.name}")
         return group
 
     def _bindings(self) -> list[Object]:
@@ -250,15 +251,7 @@ def path_of(request: Request) -> str:
     return "/".join(parts)
 
 
-def may(client: Client, user: str, groups: tuple[str, ...], asked: Object) -> bool:
-    """What a SubjectAccessReview says; `asked` is its resourceAttributes."""
-    spec = {"user": user, "groups": list(groups), "resourceAttributes": asked}
-    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
-    path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-    return bool(client.call("POST", path, review).body["status"]["allowed"])
-
-
-def _binding(group: str, role: str, namespace: str) -> Object:
+def binding(group: str, role: str, namespace: str) -> Object:
     metadata = {"name": f"{group}-{role}"} | ({"namespace": namespace} if namespace else {})
     return {
         "apiVersion": f"{RBAC_API}/v1",

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tests.cluster.client import Client, Object, Refused
-from tests.cluster.drivers import AWAY, RESOURCE
+from tests.cluster.client import AWAY, Client, Object, Refused
+from tests.cluster.drivers import RESOURCE
 
 POLL_SECONDS = 0.1
 CAPACITY = {"cpu": "256", "memory": "4Ti", "pods": "500", "ephemeral-storage": "4Ti"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tests.cluster.client import Object
+from tests.cluster.drivers import FakeDriver
 from tests.cluster.kubelet import FakeKubelet
 
 BEAT_SECONDS = 1.0
@@ -43,11 +44,35 @@ class BeatingKubelet(FakeKubelet):
         alive = [name for name in self.nodes if name not in self.silent]
         if time.monotonic() - self._beaten >= BEAT_SECONDS:
             self._beaten = time.monotonic()
-            for name in alive:
-                self.client.apply(_lease(name), "kubelet", force=True)
+            self._beat(alive)
         for pod in self.client.list("v1", "Pod"):
             if pod["spec"].get("nodeName") in alive:
                 self._follow(pod)
+
+    def _beat(self, alive: list[str]) -> None:
+        """Renews the leases, and answers again where a node was given up."""
+        for name in alive:
+            self.client.apply(_lease(name), "kubelet", force=True)
+        for node in self.client.list("v1", "Node"):
+            ready = [one for one in node["status"]["conditions"] if one["type"] == "Ready"]
+            if node["metadata"]["name"] in alive and ready[0]["status"] != "True":
+                self._register(node["metadata"]["name"])
+
+
+@dataclass
+class NodesDriver(FakeDriver):
+    """As FakeDriver, its slices being owned by the Node as those of kubelet plugins are.
+
+    (kubernetes/dynamic-resource-allocation@v0.36.3: kubeletplugin/draplugin.go.)
+    """
+
+    def slices(self) -> list[Object]:
+        uid = self.client.get("v1", "Node", self.node)["metadata"]["uid"]
+        owner = {"apiVersion": "v1", "kind": "Node", "name": self.node, "uid": uid}
+        found = super().slices()
+        for one in found:
+            one["metadata"]["ownerReferences"] = [owner | {"controller": True}]
+        return found
 
 
 def _lease(node: str) -> Object:

@@ -8,15 +8,30 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 import pytest
 
+from dracfg.policytest.rbac import Rbac
 from dracfg.policytest.versions import DRA_GROUP, VERSIONS, is_served
 from dracfg.policytest.world import QUOTA, RBAC, Denial
 from tests.cluster.controlplane import start
 from tests.cluster.emitted import Emitted
-from tests.cluster.guarded import Guarded, Said
-from tests.cluster.policycases import Case, corpus, generated, in_rounds
+from tests.cluster.guarded import Guarded, Said, binding
+from tests.cluster.policycases import Case, corpus, generated, in_rounds, world
+from tests.cluster.processes import wait_for
+from tests.cluster.rights import (
+    Holder,
+    covers,
+    everything,
+    group_of,
+    holder_of,
+    is_allowed,
+    place_of,
+    probes,
+    roles,
+    subjects,
+)
 
 PATIENCE = 5
 """Seconds for what the server learns of roles and quotas by watching."""
@@ -51,6 +66,43 @@ def test_generated_cases(guarded: Guarded) -> None:
     assert cases
     differing = _differing(guarded, cases)
     assert not differing, _listed(differing)
+
+
+def test_roles(guarded: Guarded) -> None:
+    """Who holds a role can do what dracfg says, and nothing else."""
+    rbac, admin = world(guarded.tree).rbac, guarded.admin
+    for role in roles(rbac):
+        admin.apply(binding(group_of(role), role, place_of(role)))
+    disputed = []
+    for role in roles(rbac):
+        holder = holder_of(role)
+        asked = list(everything(rbac, holder))
+        first = next(one for one in asked if holder.is_given(rbac, one))
+        wait_for(partial(is_allowed, admin, holder.user, holder.groups, first), f"{role} is bound")
+        disputed += _disputed(guarded, rbac, holder)
+        disputed += [
+            f"{role}: {one}"
+            for one in probes(rbac, holder)
+            if is_allowed(admin, holder.user, holder.groups, one) != holder.is_given(rbac, one)
+        ]
+    assert not disputed, "\n".join(disputed)
+
+
+def test_subjects(guarded: Guarded) -> None:
+    """Who is bound can do what dracfg says where it is bound, and nothing elsewhere."""
+    rbac = world(guarded.tree).rbac
+    disputed = [text for holder in subjects(rbac) for text in _disputed(guarded, rbac, holder)]
+    assert not disputed, "\n".join(disputed)
+
+
+def _disputed(guarded: Guarded, rbac: Rbac, holder: Holder) -> list[str]:
+    """Rights that either dracfg or the server gives and the other does not."""
+    rules = holder.rules(guarded.admin)
+    return [
+        f"{holder}: {one}"
+        for one in everything(rbac, holder)
+        if covers(rules, one) != holder.is_given(rbac, one)
+    ]
 
 
 def _versions(minor: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def apply(plane: ControlPlane, tree: Emitted) -> None:
     for one in tree.objects():
         if one["kind"] == "Namespace":
             account = account_of(one["metadata"]["name"])
-            wait_for(lambda account=account: plane.admin.find(account), "the namespace's account")
+            wait_for(partial(plane.admin.find, account), "the namespace's account")
 
 
 def taint(plane: ControlPlane, tree: Emitted) -> None:

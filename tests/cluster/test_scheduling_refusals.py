@@ -6,129 +6,32 @@ pod lands as soon as that reason, and nothing else, has been taken away.
 
 from __future__ import annotations
 
-import json
-import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
-from dracfg.allocate.claimobjects import in_memory
-from dracfg.allocate.funnel import NodeFunnel
-from dracfg.allocate.inventory import load_inventory
-from dracfg.allocate.placement import place
-from dracfg.kube.features import feature_matrix
-from dracfg.pipeline import Judgement, judge
-from dracfg.plan.question import Repository, answer
-from dracfg.plan.whatif import HELD, Placement
-from dracfg.plan.workloads import pod_groups
-from dracfg.source.records import Record
+from dracfg.pipeline import Judgement
+from dracfg.plan.whatif import HELD
+from tests.cluster.bench import NODE, TENANT, Bench, Devices, judged_for, open_bench
 from tests.cluster.client import Object
-from tests.cluster.controlplane import account_of
-from tests.cluster.drivers import RESOURCE, FakeDriver, Lie, duplicates, incomplete
-from tests.cluster.kubelet import FakeKubelet
-from tests.cluster.objects import pod
-from tests.cluster.processes import wait_for
+from tests.cluster.drivers import Lie, duplicates, incomplete
+from tests.cluster.objects import pod, template
 from tests.cluster.scheduling import Scheduling
 
-REPOSITORY = Path(__file__).parent / "data" / "refusals"
-CLUSTER, TENANT, NODE = "lab", "team", "lab-1"
 GPU, NIC, PART = "gpu.example.org", "nic.example.org", "part.example.org"
-GATES = ("DRAConsumableCapacity", "DRADeviceTaints")
 ROOT = "example.org/root"
 REFUSED = "cannot allocate all claims"
 
-Devices = Mapping[str, list[Object]]
-"""Driver → what it publishes on the node."""
-
-
-@dataclass
-class Bench:
-    """The small repository on a control plane: its classes and templates stand, devices vary."""
-
-    scheduling: Scheduling
-    judged: Judgement
-    drivers: dict[str, FakeDriver] = field(default_factory=dict)
-
-    def publish(self, devices: Devices, lies: tuple[Lie, ...] = ()) -> None:
-        """As the next generation of each pool."""
-        for name, own in devices.items():
-            if name not in self.drivers:
-                self.drivers[name] = FakeDriver(self.scheduling.client, name, NODE, [])
-            self.drivers[name].lies = lies
-            self.drivers[name].change(own)
-
-    def funnel(self, profile: str) -> NodeFunnel | None:
-        """What `dracfg place team/<profile>` says of the node; None where it is no candidate."""
-        tenant = self.judged.catalog.tenants[TENANT]
-        wanted = next(one for one in tenant.document.spec.profiles if one.name == profile)
-        inventory, _ = load_inventory([self.record()], self.scheduling.minor)
-        (found,) = place(self.judged.catalog, tenant, wanted, {CLUSTER: inventory})
-        return next(iter(found.nodes), None)
-
-    def what_if(self, asked: Object, *others: Object) -> Placement:
-        """What `dracfg capacity --what-if` says of a file with a pod and what it needs."""
-        record = self.record()
-        inventory, _ = load_inventory([record], self.scheduling.minor)
-        catalog, units = self.judged.catalog, self.judged.units
-        repository = Repository(catalog, units, {CLUSTER: (record,)}, {CLUSTER: inventory})
-        file = in_memory([asked, *others])
-        found = answer(repository, file, pod_groups(file), (CLUSTER,))
-        ((placement,),) = (one.plan.placements for one in found.clusters)
-        return placement
-
-    def record(self) -> Record:
-        """As `kubectl get nodes,resourceslices,resourceclaims -A -o yaml` would record it."""
-        client = self.scheduling.client
-        node = client.get("v1", "Node", NODE)
-        chosen = {"fieldSelector": f"spec.nodeName={NODE}"}
-        slices = client.list(RESOURCE, "ResourceSlice", **chosen)
-        return in_memory([node, *slices, *client.list(RESOURCE, "ResourceClaim")])
-
 
 @pytest.fixture(scope="module")
-def small_repository(scheduling: Scheduling, tmp_path_factory: pytest.TempPathFactory) -> Judgement:
-    """The repository, for the minor of the control plane."""
-    folder = tmp_path_factory.mktemp("refusals") / "repository"
-    shutil.copytree(REPOSITORY, folder)
-    gates = feature_matrix().gates
-    alpha = [name for name in GATES if gates[name].at(scheduling.minor).stage == "alpha"]
-    words = {
-        "MINOR": scheduling.minor,
-        "GATES": json.dumps(dict.fromkeys(alpha, True)),
-        "ALPHA": json.dumps(dict.fromkeys(alpha, "tried here")),
-    }
-    for file in folder.rglob("*.yaml"):
-        text = file.read_text(encoding="utf-8")
-        for word, meaning in words.items():
-            text = text.replace(word, meaning)
-        file.write_text(text, encoding="utf-8")
-    judged = judge(folder, None, ())
-    assert not judged.has_errors
-    return judged
+def judged(scheduling: Scheduling, tmp_path_factory: pytest.TempPathFactory) -> Judgement:
+    return judged_for(scheduling.minor, tmp_path_factory.mktemp("refusals") / "repository")
 
 
 @pytest.fixture
-def bench(scheduling: Scheduling, small_repository: Judgement) -> Iterator[Bench]:
-    client = scheduling.client
-    emitted = [
-        artifact.object
-        for unit in small_repository.units
-        if unit.synced and unit.path.startswith(f"{CLUSTER}/")
-        for artifact in unit.artifacts
-        if artifact.object["kind"] in ("DeviceClass", "Namespace", "ResourceClaimTemplate")
-    ]
-    for one in emitted:
-        client.apply(one)
-    wait_for(lambda: client.find(account_of(TENANT)), "the tenant's account")
-    kubelet = FakeKubelet(client, [NODE]).start()
-    one = Bench(scheduling, small_repository)
-    yield one
-    scheduling.remove(*client.list("v1", "Pod", TENANT))
-    for driver in one.drivers.values():
-        driver.stop()
-    kubelet.stop()
+def bench(scheduling: Scheduling, judged: Judgement) -> Iterator[Bench]:
+    with open_bench(scheduling, judged) as opened:
+        yield opened
 
 
 def gpu(name: str, *, root: str = "a", memory: str = "80Gi", **more: object) -> Object:
@@ -137,7 +40,11 @@ def gpu(name: str, *, root: str = "a", memory: str = "80Gi", **more: object) -> 
         "model": {"string": more.pop("model", "B-80")},
         ROOT: {"string": root},
     }
-    return {"name": name, "attributes": attributes, "capacity": {"memory": {"value": memory}}} | more
+    return {
+        "name": name,
+        "attributes": attributes,
+        "capacity": {"memory": {"value": memory}},
+    } | more
 
 
 def nic(name: str, root: str) -> Object:
@@ -153,6 +60,10 @@ def part(key: str = "memory", value: str = "40Gi", **policy: object) -> Object:
         "attributes": {"type": {"string": "gpu"}},
         "capacity": {key: capacity},
     }
+
+
+def selector(expression: str) -> Object:
+    return {"cel": {"expression": expression}}
 
 
 TAINT = {"key": "example.org/health", "value": "bad", "effect": "NoSchedule"}
@@ -223,7 +134,7 @@ CASES: dict[str, tuple[str, Devices, str, Devices]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_reason_is_what_keeps_the_pod_out(bench: Bench, case: str) -> None:
     if (case, bench.scheduling.minor) == ("distinct", "1.34"):
-        pytest.skip("1.34 compares no values here, see test_scheduling_features.py")
+        pytest.skip("1.34 compares no values here")
     profile, devices, reason, mended = CASES[case]
     bench.publish(devices)
     wanted = pod(TENANT, "pod", template=profile)
@@ -238,4 +149,121 @@ def test_reason_is_what_keeps_the_pod_out(bench: Bench, case: str) -> None:
     better = bench.funnel(profile)
     assert better is not None
     assert better.result == "yes"
+    bench.scheduling.bound(bench.scheduling.client.read(wanted))
+
+
+def test_distinct_keeps_nothing_out_in_1_34(bench: Bench) -> None:
+    """Its allocator takes two devices with one value, and the funnel says so."""
+    if bench.scheduling.minor != "1.34":
+        pytest.skip("values are compared")
+    bench.publish(ONE_ROOT)
+    found = bench.funnel("apart")
+    assert found is not None
+    assert found.result == "yes"
+    bench.scheduling.place(pod(TENANT, "pod", template="apart"))
+
+
+FAILURES: dict[str, tuple[Object, tuple[Lie, ...], str, str]] = {
+    "missing-class": (
+        {"deviceClassName": "absent"},
+        (),
+        "there is no DeviceClass absent",
+        "device class absent does not exist",
+    ),
+    "cel-runtime": (
+        {"selectors": [selector(f'device.attributes["{GPU}"].absent == "x"')]},
+        (),
+        "the scheduler ends with an error",
+        "no such key: absent",
+    ),
+    "too-many-devices": (
+        {"count": 33},
+        (),
+        "the scheduler ends with an error",
+        "exceeds the claim limit",
+    ),
+    "pool-incomplete": (
+        {"allocationMode": "All"},
+        (incomplete,),
+        "the scheduler ends with an error",
+        "is currently being updated",
+    ),
+    "pool-invalid": (
+        {"allocationMode": "All"},
+        (duplicates,),
+        "the scheduler ends with an error",
+        "is currently invalid",
+    ),
+}
+"""Kind of error → request, lies of the driver, dracfg's words, Kubernetes' words."""
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_error_ends_the_scheduling(bench: Bench, kind: str) -> None:
+    """What the allocator can't answer keeps the pod from every node, and both say why."""
+    asked, lies, said, event = FAILURES[kind]
+    bench.publish({GPU: [gpu("gpu-0")]}, lies)
+    exactly = {"deviceClassName": "big", **asked}
+    own = template(TENANT, "own", exactly.pop("deviceClassName"), **exactly)
+    bench.scheduling.client.create(own)
+    bench.made.append(own)
+    wanted = pod(TENANT, "pod", template="own")
+    failure = bench.scheduling.forecast(wanted).failure
+    assert failure is not None and failure.kind == kind
+    placement = bench.what_if(wanted, own)
+    assert placement.result == "no"
+    assert said in (placement.reason or ""), placement
+    assert event in bench.scheduling.refuse(wanted)
+
+
+def test_device_in_use(bench: Bench) -> None:
+    """The pod lands once another one has left."""
+    bench.publish({GPU: [gpu("gpu-0")]})
+    first = bench.scheduling.place(pod(TENANT, "first", template="one"))
+    wanted = pod(TENANT, "second", template="one")
+    assert bench.what_if(wanted).nodes == {NODE: ("no", HELD)}
+    assert REFUSED in bench.scheduling.refuse(wanted)
+    bench.scheduling.remove(first)
+    bench.scheduling.bound(bench.scheduling.client.read(wanted))
+
+
+def test_tainted_node(bench: Bench) -> None:
+    bench.publish({GPU: [gpu("gpu-0")]})
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
+    bench.scheduling.client.patch(node, {"spec": {"taints": [TAINT]}})
+    wanted = pod(TENANT, "pod", template="one")
+    reason = "it is tainted example.org/health=bad:NoSchedule"
+    assert bench.what_if(wanted).nodes == {NODE: ("no", reason)}
+    assert "had untolerated taint" in bench.scheduling.refuse(wanted)
+    bench.scheduling.client.patch(node, {"spec": {"taints": None}})
+    bench.scheduling.bound(bench.scheduling.client.read(wanted))
+
+
+def test_node_without_the_label(bench: Bench) -> None:
+    bench.publish({GPU: [gpu("gpu-0")]})
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
+    wanted = pod(TENANT, "pod", template="one")
+    wanted["spec"]["nodeSelector"] = {"example.org/zone": "a"}
+    assert bench.what_if(wanted).nodes == {NODE: ("no", "it has no label example.org/zone=a")}
+    assert "didn't match Pod's node affinity/selector" in bench.scheduling.refuse(wanted)
+    bench.scheduling.client.patch(node, {"metadata": {"labels": {"example.org/zone": "a"}}})
+    bench.scheduling.bound(bench.scheduling.client.read(wanted))
+
+
+def test_pool_that_is_passed_over(bench: Bench) -> None:
+    """A pool whose slices contradict each other gives nothing until they don't.
+
+    1.34 ends in an error, later minors pass the pool over and say so.
+    """
+    devices = {GPU: [gpu("gpu-0")]}
+    bench.publish(devices, (duplicates,))
+    wanted = pod(TENANT, "pod", template="one")
+    found = bench.funnel("one")
+    assert found is not None
+    assert found.result == "no"
+    assert "is not complete or not valid" in (found.reason or "")
+    failure = bench.scheduling.forecast(wanted).failure
+    said = "invalid resource pools were encountered" if failure is None else "is invalid"
+    assert said in bench.scheduling.refuse(wanted)
+    bench.publish(devices)
     bench.scheduling.bound(bench.scheduling.client.read(wanted))

@@ -25,7 +25,7 @@ from tests.cluster.controlplane import ControlPlane, account_of, start
 from tests.cluster.drivers import RESOURCE, FakeDriver
 from tests.cluster.emitted import Emitted
 from tests.cluster.kubelet import claims_of
-from tests.cluster.nodes import LIFECYCLE_FLAGS, BeatingKubelet
+from tests.cluster.nodes import LIFECYCLE_FLAGS, BeatingKubelet, NodesDriver
 from tests.cluster.objects import pod
 from tests.cluster.processes import wait_for
 
@@ -33,12 +33,11 @@ CLUSTER, DRIVER, TENANT, OTHER = "faults", "card.example.com", "search", "vision
 LABELS = {"node.example.com/pool": "cards"}
 CARDS = tuple(f"card-{number}" for number in range(1, 6))
 PLAIN = tuple(f"plain-{number}" for number in range(1, 5))
-PROFILES = {"small": 5, "medium": 10, "large": 20}
-"""Gi of a card."""
 CARD = 40
+"""Gi of a card."""
 USER, OPERATOR, FENCER = "ann", "ben", "fencer"
 """Of the tenant; cluster-admin, but not one who may break the glass; a node guard."""
-PATIENCE = 120
+PATIENCE = 90
 HOUR = timedelta(hours=1)
 
 Finding = dict[str, Any]
@@ -124,12 +123,16 @@ class Yard:
 
     def settled(self) -> None:
         """Until the audit finds nothing on any allocation."""
+        last: list[set[str]] = []
 
         def look() -> bool:
-            self.said = self.audit().codes
-            return not self.said
+            last[:] = [self.audit().codes]
+            return not last[0]
 
-        wait_for(look, "an audit without findings", PATIENCE, pause=0.5)
+        try:
+            wait_for(look, "an audit without findings", PATIENCE, pause=0.5)
+        except TimeoutError:
+            raise AssertionError(f"the audit still finds {sorted(last[0])}") from None
 
     def compile(self) -> Emitted:
         """Compiles the repository anew."""
@@ -174,23 +177,25 @@ class Yard:
                 taken[name] = taken.get(name, 0) + int(amount[:-2])
         return {name: amount for name, amount in taken.items() if amount > CARD}
 
-    def pod(self, name: str, profile: str, node: str = "", *, tenant: str = TENANT) -> Object:
-        """A pod with a claim of its own, kept to a node where one is named."""
-        return self.create(pod(tenant, name, template=profile), node)
+    def pod(
+        self, name: str, profile: str, node: str = "", *, tenant: str = TENANT, leaves: bool = False
+    ) -> Object:
+        """A pod with a claim of its own, kept to a node where one is named.
+
+        With `leaves` it goes a second after its node has been given up, in place of five minutes.
+        """
+        wanted = pod(tenant, name, template=profile)
+        if leaves:
+            seconds = {"effect": "NoExecute", "tolerationSeconds": 1}
+            unreachable = {"key": "node.kubernetes.io/unreachable", "operator": "Exists"}
+            wanted["spec"]["tolerations"] = [unreachable | seconds]
+        return self.create(wanted, node)
 
     def create(self, wanted: Object, node: str = "") -> Object:
-        """A tenant's pod; it leaves a node that falls silent after a second."""
+        """The pod, made by its tenant."""
         if node:
             wanted["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
         wanted["spec"]["terminationGracePeriodSeconds"] = 1
-        wanted["spec"]["tolerations"] = [
-            {
-                "key": "node.kubernetes.io/unreachable",
-                "operator": "Exists",
-                "effect": "NoExecute",
-                "tolerationSeconds": 1,
-            }
-        ]
         return self.tenant(wanted["metadata"]["namespace"]).create(wanted)
 
     def running(self, one: Object) -> Object:
@@ -287,7 +292,7 @@ def open_yard(minor: str, folder: Path) -> Yard:
         for name in CARDS:
             node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
             plane.admin.patch(node, {"metadata": {"labels": LABELS}})
-            driver = FakeDriver(plane.admin, DRIVER, name, cards(name), poll=0.3)
+            driver = NodesDriver(plane.admin, DRIVER, name, cards(name), poll=0.3)
             yard.drivers[name] = driver.start()
     except BaseException:
         plane.stop()

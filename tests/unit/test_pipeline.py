@@ -291,7 +291,8 @@ def test_a_broken_standing_file_stops_the_compile(aligned: Path) -> None:
     file = aligned / TEMPLATES
     file.write_text("<<<<<<< ours\n" + file.read_text())
     before = tree(aligned)
-    assert codes(aligned) == ["SRC016"]
+    # CAP051: nothing says on which PCIe roots the devices of this catalog sit.
+    assert [code for code in codes(aligned) if code != "CAP051"] == ["SRC016"]
     assert tree(aligned) == before
 
 

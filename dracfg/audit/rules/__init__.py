@@ -10,6 +10,7 @@ from dracfg.audit.rules import (
     reservations,
     schedulers,
     tenancy,
+    trials,
     versions,
 )
 
@@ -23,6 +24,7 @@ RULES: tuple[LiveRule, ...] = (
     *versions.RULES,
     *tenancy.RULES,
     *schedulers.RULES,
+    *trials.RULES,
 )
 
 __all__ = ["RULES"]

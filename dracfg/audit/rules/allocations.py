@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from dracfg.allocate.devices import Device
 from dracfg.audit.finding import LiveFinding, LiveRule, live, related
+from dracfg.audit.nodes import lost_node
 from dracfg.audit.view import DeviceId, Holding, View
 from dracfg.audit.words import (
     claim_object,
@@ -183,6 +184,8 @@ def not_published(view: View) -> Iterator[LiveFinding]:
         pool = pools.get((driver, name))
         if pool is not None and not pool.complete:
             continue  # LIV059 tells of the whole pool.
+        if lost_node(view.dump, holding.node) is not None:
+            continue  # Slices go with their Node object; LIV048 to LIV050 tell of the node.
         if pool is not None:
             published = count(len(pool.devices), "device")
             what = f"pool {name} has shrunk: it publishes {published}, without {device}"

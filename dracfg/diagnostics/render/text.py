@@ -58,9 +58,28 @@ def _finding(finding: Diagnostic, more: int, lines: Lines, colour: bool, width: 
         rows.append(f"{margin} = {', '.join(facts)}")
     if finding.help is not None:
         rows.append(f"{margin} = help: {plain(finding.help)}")
+    if finding.fix is not None and finding.span is not None:
+        rows.append(f"{margin} = fix:  {_fix(finding.span, finding, lines)}")
     if more:
         rows.append(f"{margin} = and {more} more of the same")
     return "\n".join(rows)
+
+
+def _fix(span: Span, finding: Diagnostic, lines: Lines) -> str:
+    """What stands there, what would take its place, and whether `--fix` makes it unasked."""
+    rows = lines(span.path)
+    old = rows[span.line - 1][span.column - 1 :] if 0 < span.line <= len(rows) else ""
+    if span.end_line == span.line:
+        old = old[: span.end_column - span.column]
+    elif old:
+        old += " …"
+    made = (
+        "safe: made by dracfg check --fix"
+        if finding.has_safe_fix
+        else "unsafe: may change what is meant"
+    )
+    change = f"{old} -> {finding.fix}" if old else f"-> {finding.fix}"
+    return f"{span.path}:{span.line}  {plain(change)}   ({made})"
 
 
 def _related(

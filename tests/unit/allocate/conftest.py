@@ -189,12 +189,12 @@ def make() -> type[Recorded]:
 def place() -> Place:
     """The funnel of the catalog's one profile on recorded devices: `place(catalog, inventory)`."""
 
-    def placed(catalog: Catalog, inventory: Inventory) -> Funnel:
+    def placed(catalog: Catalog, inventory: Inventory, minor: str = "1.36") -> Funnel:
         cluster, tenant = catalog.clusters["east"], catalog.tenants["team"]
         classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
         plan = claim_plan(tenant, tenant.document.spec.profiles[0], cluster, classes)
         assert plan is not None
-        ground = Ground("east", "1.36", inventory, Selection("1.36"), restrictions(cluster))
+        ground = Ground("east", minor, inventory, Selection(minor), restrictions(cluster))
         return funnel(plan, ground)
 
     return placed

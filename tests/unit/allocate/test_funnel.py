@@ -336,3 +336,25 @@ def test_nodes_by_labels_that_are_not_recorded_are_not_decided(
     )
     found = place(build(ONE), inventory)
     assert [(node.node, node.result) for node in found.nodes] == [("nodes of net", "unknown")]
+
+
+@pytest.mark.parametrize(
+    ("minor", "roots", "result", "words"),
+    [
+        ("1.34", ["a"] * 4, "yes", None),
+        ("1.34", ["a"] * 3 + [None], "no", "example.org/root is not published for gpu"),
+        ("1.35", ["a"] * 4, "no", "1 different example.org/root, 4 are needed"),
+    ],
+)
+def test_distinct_values_are_not_compared_in_1_34(
+    build: Fixture,
+    make: Any,
+    place: Fixture,
+    minor: str,
+    roots: list[str | None],
+    result: str,
+    words: str | None,
+) -> None:
+    gpus = [make.gpu(f"gpu-{i}", root=root) for i, root in enumerate(roots)]
+    found = place(build(APART), make.inventory({"n1": {GPU: gpus}}), minor)
+    assert (found.result, reason(found)) == (result, words)

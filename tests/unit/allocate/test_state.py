@@ -1,7 +1,7 @@
 """What claims hold comes and goes part by part, and the sums stay true whatever is released when."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dracfg.allocate import Inventory, load_inventory
+from dracfg.allocate import Inventory, load_inventory, state
 from dracfg.allocate.claims import Claim, ClaimAllocation, ClaimSpec, DeviceResult
 from dracfg.allocate.state import UNUSED, AllocationState, Part
+from dracfg.allocate.structured.allocated import AllocatedState, DeviceId
 from dracfg.kube.quantity import Quantity
 from dracfg.source.records import parse_record
 
@@ -202,6 +203,40 @@ def test_what_is_stale_is_refused(
                 assert refused.refused == "another uid"
             assert refused.state is newer
             assert refused.freed == ()
+
+
+@given(allocations(), st.data())
+def test_recorded_claims_are_held_as_if_they_came_one_by_one(
+    made: list[tuple[Claim, ClaimAllocation]], data: st.DataObject
+) -> None:
+    again = [
+        (replace(one, uid=data.draw(st.sampled_from(("u", "other")))), allocation)
+        for one, allocation in data.draw(st.permutations(made))
+    ]
+    one_by_one = EMPTY
+    for one, allocation in (*made, *again):
+        one_by_one = one_by_one.with_allocation(one, allocation)
+    at_once = build((*made, *again))
+    assert seen(at_once) == seen(one_by_one)
+    for one, _ in again:
+        assert at_once.version(one) == one_by_one.version(one)
+        assert at_once.parts(one) == one_by_one.parts(one)
+
+
+def test_recorded_claims_are_summed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were it done for each claim, a large record would take time by the square of its claims."""
+    summed: list[int] = []
+
+    def counted(old: AllocatedState, touched: Mapping[DeviceId, Any]) -> AllocatedState:
+        summed.append(len(touched))
+        return view(old, touched)
+
+    view = state._view
+    monkeypatch.setattr(state, "_view", counted)
+    many = [(claim(f"c{n}"), holding(share("s0", str(n), 1))) for n in range(40)]
+    many += [(claim("alone"), holding(whole("d0")))]
+    assert len(build(many).allocated().shared) == 40
+    assert summed == [2]
 
 
 def test_recorded_claims() -> None:

@@ -90,7 +90,8 @@ def test_the_document(world: Any, audited: Audited) -> None:
     world.held("a", ["gpu-0"])
     document = audit_document(audited(world))
     assert list(document) == [
-        "schemaVersion", "kind", "verdict", "cluster", "at", "findings", "ledger", "causes", "totals",
+        "schemaVersion", "kind", "verdict", "cluster", "at", "findings", "ledger", "causes", "trials",
+        "totals",
     ]  # fmt: skip
     assert (document["kind"], document["verdict"], document["at"]) == (
         "AuditReport",

@@ -43,6 +43,19 @@ def test_a_node_that_is_deleted(world: Any, found: Found, audited: Audited) -> N
     assert states(audited(world))["gpu-0"] == "unknown"
 
 
+def test_slices_that_went_with_their_node(world: Any, audited: Audited) -> None:
+    """Kubernetes deletes what a Node owns: the device is unknown, and the node is the one finding."""
+    world.held("a", ["gpu-0"])
+    world.remove(world.find("Node", "gpus-1"))
+    slices = [one for one in world.objects if one["kind"] == "ResourceSlice"]
+    for one in slices:
+        if one["spec"].get("nodeName") == "gpus-1":
+            world.remove(one)
+    done = audited(world, None)
+    assert {f.code for f in done.diagnostics if f.code.startswith("LIV")} == {"LIV049"}
+    assert states(done)["gpu-0"] == "unknown"
+
+
 def test_no_nodes_are_recorded(world: Any, audited: Audited) -> None:
     world.held("a", ["gpu-0"])
     world.objects = [thing for thing in world.objects if thing["kind"] != "Node"]

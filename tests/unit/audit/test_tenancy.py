@@ -103,8 +103,12 @@ def test_a_scheduler_on_the_pool_of_another(
     world: Any, found: Found, codes: Codes, changed: Callable[..., Any]
 ) -> None:
     line = "gitops: {engine: plain}"
-    known = changed({line: line + "\n  schedulers: [{name: default-scheduler}, {name: volcano, pools: []}]"})
+    known = changed(
+        {line: line + "\n  schedulers: [{name: default-scheduler}, {name: volcano, pools: []}]"}
+    )
     pod, _ = world.held("a", ["gpu-0"])
     assert codes(world, known) == []
     pod["spec"]["schedulerName"] = "volcano"
-    assert "default-scheduler gives out that pool" in found(world, "LIV057", known).diagnostic.message
+    assert (
+        "default-scheduler gives out that pool" in found(world, "LIV057", known).diagnostic.message
+    )

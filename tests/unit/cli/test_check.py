@@ -15,12 +15,19 @@ WAIVER = "# dracfg: allow SRC015 until 2027-01-31 because it is being written"
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The repository's own catalog, with a warning (SRC015) and an error (MOD002)."""
-    for folder in ("catalog", "tenants"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+    """A new repository, with a warning (SRC015) and an error (MOD002)."""
+    assert invoke(["init", "--ci", "none", str(tmp_path)]) == 0
     (tmp_path / "tenants" / "wrong.yaml").write_text("apiVersion: v1\nkind: Pod\n")
     (tmp_path / "tenants" / "void.yaml").write_text("# nothing\n")
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    """The repository's own catalog."""
+    for folder in ("catalog", "tenants"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     return tmp_path
 
 
@@ -143,18 +150,18 @@ def test_annotations_in_github_actions(
     assert ("::error " in shown) == annotated
 
 
-def test_levels(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    invoke(["check", "-C", str(repository)])
+def test_levels(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    invoke(["check", "-C", str(example)])
     assert "(levels intent, inventory)" in capsys.readouterr().err
-    invoke(["check", "--level", "intent", "-C", str(repository)])
+    invoke(["check", "--level", "intent", "-C", str(example)])
     assert "(level intent)" in capsys.readouterr().err
-    shutil.rmtree(repository / "catalog" / "inventory")
-    for file in (repository / "catalog").rglob("*.yaml"):
+    shutil.rmtree(example / "catalog" / "inventory")
+    for file in (example / "catalog").rglob("*.yaml"):
         kept = [
             line for line in file.read_text().split("\n") if not line.startswith("  inventory:")
         ]
         file.write_text("\n".join(kept))
-    assert invoke(["check", "--level", "inventory", "-C", str(repository)]) == 3
+    assert invoke(["check", "--level", "inventory", "-C", str(example)]) == 3
     assert "no recorded ResourceSlices" in capsys.readouterr().err
 
 
@@ -197,15 +204,15 @@ def test_without_a_day_a_waiver_holds_and_that_is_said(
 
 
 def test_waived_errors_do_not_keep_compile_from_writing(
-    waived: Path, capsys: pytest.CaptureFixture[str]
+    example: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tenant = waived / "tenants" / "search.yaml"
+    tenant = example / "tenants" / "search.yaml"
     line = "requests: [{name: gpu, entitlement: gpu, count: 4}]"
     whole = line.replace("4", "12")
     tenant.write_text(tenant.read_text().replace(line, whole))
-    assert invoke(["compile", "--today", "2027-01-01", "-C", str(waived)]) == 1
+    assert invoke(["compile", "--today", "2027-01-01", "-C", str(example)]) == 1
     assert "error[CAP004]" in capsys.readouterr().out
     allowed = f"{whole}  # dracfg: allow CAP004 until 2027-01-31 because the limit follows"
     tenant.write_text(tenant.read_text().replace(whole, allowed))
-    assert invoke(["compile", "--today", "2027-01-01", "-C", str(waived)]) == 0
+    assert invoke(["compile", "--today", "2027-01-01", "-C", str(example)]) == 0
     assert "compiled " in capsys.readouterr().err

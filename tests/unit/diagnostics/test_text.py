@@ -1,5 +1,7 @@
 """Findings as a terminal shows them."""
 
+import pytest
+
 from dracfg.diagnostics import Related, Span, diagnose
 from dracfg.diagnostics.render.concise import render_concise
 from dracfg.diagnostics.render.text import render
@@ -36,6 +38,26 @@ def test_the_whole_form() -> None:
         "  = help: use 8Gi\n"
     )
     assert render_concise([finding]) == "a.yaml:2:7: SHR004 error: size 10Gi consumes 16Gi\n"
+
+
+SAFE, UNSAFE = "(safe: made by dracfg check --fix)", "(unsafe: may change what is meant)"
+SIZE = Span("a.yaml", 2, 7, 2, 11)
+
+
+@pytest.mark.parametrize(
+    ("code", "span", "fix", "row"),
+    [
+        ("SHR004", SIZE, "8Gi", f"10Gi -> 8Gi   {UNSAFE}"),
+        ("SEL003", SIZE, "8Gi", f"10Gi -> 8Gi   {SAFE}"),
+        ("SHR004", SIZE, '"10Gi"', f'10Gi -> "10Gi"   {SAFE}'),
+        ("SHR004", Span("a.yaml", 2, 1, 3, 2), "x\ny", f"size: 10Gi  # ten … -> x\\ny   {UNSAFE}"),
+        ("SHR004", Span("c.yaml", 2, 7, 2, 11), "8Gi", f"-> 8Gi   {UNSAFE}"),
+    ],
+)
+def test_a_fix_is_shown(code: str, span: Span, fix: str, row: str) -> None:
+    finding = diagnose(code, span, "x", found="10Gi", help="use 8Gi", fix=fix)
+    shown = render([finding], lines, colour=False).splitlines()
+    assert shown[-2:] == ["  = help: use 8Gi", f"  = fix:  {span.path}:2  {row}"]
 
 
 def test_wide_characters_are_measured() -> None:

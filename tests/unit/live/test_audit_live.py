@@ -28,7 +28,7 @@ def _items(root: Path) -> list[dict[str, Any]]:
     found = []
     for path in (*DUMPS, root / "out" / "prod-east" / "platform" / "device-classes.yaml"):
         for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
-            found += document["items"] if "items" in document else [document]
+            found += document.get("items", [document])
     return found
 
 
@@ -76,7 +76,7 @@ def test_as_from_dumps(
     leases = asked["/apis/coordination.k8s.io/v1/leases"]
     assert leases["fieldSelector"] == "metadata.namespace=kube-node-lease"
     assert asked["/api/v1/configmaps"]["labelSelector"] == "dracfg.dev/policy-version"
-    assert set(request.method for request in east.requests) == {"GET"}
+    assert {request.method for request in east.requests} == {"GET"}
 
 
 def test_the_time_of_the_server(

@@ -23,7 +23,8 @@ def template(worlds: Mapping[str, World]) -> K8sObject:
 
 def request(world: World, thing: K8sObject, user: str) -> Request:
     groups = authenticated_groups(user, ())
-    return Request("CREATE", user, groups, thing, None, world.namespace("notebooks"))
+    beside = {**thing, "metadata": {**thing["metadata"], "name": "notebook-next"}}
+    return Request("CREATE", user, groups, beside, None, world.namespace("notebooks"))
 
 
 def test_the_choice_is_a_selector_of_the_request(template: K8sObject) -> None:

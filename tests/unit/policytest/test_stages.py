@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dracfg.policytest.admission import policies_of
-from dracfg.policytest.defaults import defaulted, prepared
+from dracfg.policytest.defaults import defaulted, prepared, written_out
 from dracfg.policytest.quota import Quotas
 from dracfg.policytest.rbac import Attributes, Rbac, UnknownRole
 from dracfg.policytest.requests import Request, authenticated_groups, named_namespace
@@ -55,7 +55,6 @@ def test_defaults_of_claims() -> None:
     [
         ({"capacity": {"requests": {"memory": "1Gi"}}}, "DRAConsumableCapacity", "capacity"),
         ({"adminAccess": True}, "DRAAdminAccess", "adminAccess"),
-        ({"tolerations": [{"operator": "Exists"}]}, "DRADeviceTaints", "tolerations"),
     ],
 )
 def test_fields_of_gates_that_are_off_are_dropped(fields: Json, gate: str, kept: str) -> None:
@@ -67,6 +66,13 @@ def test_fields_of_gates_that_are_off_are_dropped(fields: Json, gate: str, kept:
     assert kept in there.object["spec"]["devices"]["requests"][0]["exactly"]
     stored = prepared(thing, thing, "1.34", on())
     assert kept in stored.object["spec"]["devices"]["requests"][0]["exactly"]
+
+
+@pytest.mark.parametrize(("minor", "kept"), [("1.34", True), ("1.35", False)])
+def test_tolerations_stay_on_1_34(minor: str, kept: bool) -> None:
+    thing = claim(exactly(tolerations=[{"operator": "Exists"}]))
+    stored = prepared(thing, None, minor, on())
+    assert ("tolerations" in stored.object["spec"]["devices"]["requests"][0]["exactly"]) is kept
 
 
 def test_what_is_incomplete_without_the_field_is_refused() -> None:
@@ -238,11 +244,36 @@ def test_what_a_claim_is_charged(requests: list[Json], charges: dict[str, int]) 
     }
 
 
-@pytest.mark.parametrize(("minor", "implicit"), [("1.34", False), ("1.35", True)])
-def test_a_claim_is_charged_under_every_name_of_its_class(minor: str, implicit: bool) -> None:
-    found = quotas({}, minor=minor, extended=True).charges(claim(exactly(count=2)))
-    assert found["requests.x.com/gpu"] == 2
-    assert ("requests.deviceclass.resource.kubernetes.io/gpu" in found) is implicit
+@pytest.mark.parametrize(("minor", "by_name"), [("1.34", False), ("1.35", True)])
+def test_a_claim_is_charged_under_every_name_of_its_class(minor: str, by_name: bool) -> None:
+    """1.34 charges claims under no name of an extended resource, pods under none that is implicit."""
+    implicit = "deviceclass.resource.kubernetes.io/gpu"
+    account = quotas({}, minor=minor, extended=True)
+    found = account.charges(claim(exactly(count=2)))
+    assert found["gpu" + DEVICES] == 2
+    assert found.get("requests.x.com/gpu") == (2 if by_name else None)
+    assert found.get(f"requests.{implicit}") == (2 if by_name else None)
+    container = {"name": "c", "resources": {"requests": {implicit: 2, "x.com/gpu": 1}}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"containers": [container]}}
+    assert account.charges(pod)["requests.x.com/gpu"] == 1
+    assert (f"requests.{implicit}" in account.charges(pod)) is by_name
+
+
+def test_a_claim_for_a_pod_that_asks_by_name_is_not_charged_twice() -> None:
+    container = {"name": "c", "resources": {"requests": {"x.com/gpu": 2}}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"containers": [container]}}
+    found = quotas({}, minor="1.36", extended=True).charges(claim(exactly(count=2)), pod)
+    assert "requests.x.com/gpu" not in found
+    assert found["requests.deviceclass.resource.kubernetes.io/gpu"] == 2
+    assert found["gpu" + DEVICES] == 2
+
+
+def test_policies_read_no_requests_as_null() -> None:
+    """As the API server writes claims and templates without requests (kubernetes/api resource/v1)."""
+    empty = {"devices": {"requests": None}}
+    assert written_out({"kind": "ResourceClaim", "spec": {}})["spec"] == empty
+    template = written_out({"kind": "ResourceClaimTemplate", "spec": {"spec": {}}})
+    assert template["spec"]["spec"] == empty
 
 
 @pytest.mark.parametrize(
