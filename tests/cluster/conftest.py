@@ -123,8 +123,13 @@ def applier(emitted: Emitted, emitted_plane: ControlPlane) -> Client:
 
 
 @pytest.fixture(scope="session")
-def applied(emitted: Emitted, applier: Client) -> list[Object]:
-    """What the server answered to each object of the tree, applied in the emitted order."""
+def applied(emitted: Emitted, emitted_plane: ControlPlane, applier: Client) -> list[Object]:
+    """What the server answered to each object of the tree, applied in the emitted order.
+
+    Namespaces of others stand before that, as their owners were asked to set them up.
+    """
+    for namespace in emitted.external_namespaces():
+        emitted_plane.admin.apply(namespace)
     return [applier.apply(obj).body for obj in emitted.objects()]
 
 

@@ -73,6 +73,13 @@ class Emitted:
         snippet = self.repository / "out" / "gitops" / "snippets" / f"roles-{self.cluster}.yaml"
         return list(_documents(snippet)) if snippet.exists() else []
 
+    def external_namespaces(self) -> list[Object]:
+        """Namespaces that others own, with the metadata that the snippet asks of them."""
+        snippet = (
+            self.repository / "out" / "gitops" / "snippets" / f"namespaces-{self.cluster}.yaml"
+        )
+        return list(_documents(snippet)) if snippet.is_file() else []
+
     def units(self) -> dict[str, list[Object]]:
         """Unit → the objects that its kustomization lists, both in the order of applying."""
         folders = sorted(

@@ -104,7 +104,7 @@ def _upstream_result(item: Mapping[str, Any]) -> dict[str, Any]:
             for one in item.get("tolerations", ())
         ],
         "shared": "shareID" in item,
-        "consumed": {key: Quantity.parse(amount).nano for key, amount in consumed.items()},
+        "consumed": {key: _amount(Quantity.parse(amount)) for key, amount in consumed.items()},
         "bindingConditions": item.get("bindingConditions", []),
         "bindingFailureConditions": item.get("bindingFailureConditions", []),
         "skipNodeOperations": item.get("skipNodeOperations", []),
@@ -136,7 +136,7 @@ def _result(result: DeviceResult) -> dict[str, Any]:
         "adminAccess": result.admin_access,
         "tolerations": [[t.key, t.operator, t.value, t.effect] for t in result.tolerations],
         "shared": result.share_id is not None,
-        "consumed": {key: amount.nano for key, amount in result.consumed_capacity.items()},
+        "consumed": {key: _amount(amount) for key, amount in result.consumed_capacity.items()},
         "bindingConditions": [*result.binding_conditions],
         "bindingFailureConditions": [*result.binding_failure_conditions],
         "skipNodeOperations": [*result.skip_node_operations],
@@ -162,3 +162,11 @@ def _selector(selector: NodeSelector | None) -> Any:
             ("matchExpressions", selector.expressions),
         )
     }
+
+
+def _amount(quantity: Quantity) -> int | str:
+    """Billionths; only the sign of an amount that ran over 64 bits and came out below zero.
+
+    Up to 1.36 the original then adds later shares to the amount that it has already handed out.
+    """
+    return quantity.nano if quantity.nano >= 0 else "below zero"
