@@ -112,24 +112,13 @@ def emitted_plane(
 
 @pytest.fixture(scope="session")
 def applier(emitted: Emitted, emitted_plane: ControlPlane) -> Client:
-    """Who applies the tree: the cluster's applier with the rights of the snippet, else the admin."""
-    found = emitted.applier()
-    if found is None:
-        return emitted_plane.admin
-    user, objects = found
-    for obj in objects:
-        emitted_plane.admin.apply(obj)
-    return emitted_plane.admin.as_user(user)
+    """Who applies the tree, with the rights for it."""
+    return emitted.entered(emitted_plane.admin)
 
 
 @pytest.fixture(scope="session")
-def applied(emitted: Emitted, emitted_plane: ControlPlane, applier: Client) -> list[Object]:
-    """What the server answered to each object of the tree, applied in the emitted order.
-
-    Namespaces of others stand before that, as their owners were asked to set them up.
-    """
-    for namespace in emitted.external_namespaces():
-        emitted_plane.admin.apply(namespace)
+def applied(emitted: Emitted, applier: Client) -> list[Object]:
+    """What the server answered to each object of the tree, applied in the emitted order."""
     return [applier.apply(obj).body for obj in emitted.objects()]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from tests.cluster.client import Object
+from tests.cluster.client import Client, Object
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPONENTS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
@@ -67,6 +67,21 @@ class Emitted:
         binding = next(one for one in objects if one["kind"] == "ClusterRoleBinding")
         subject = binding["subjects"][0]
         return f"system:serviceaccount:{subject['namespace']}:{subject['name']}", objects
+
+    def entered(self, admin: Client) -> Client:
+        """Who applies the tree: the cluster's applier with the rights of the snippet, else the admin.
+
+        Namespaces of others stand then, as their owners were asked to set them up.
+        """
+        for namespace in self.external_namespaces():
+            admin.apply(namespace)
+        found = self.applier()
+        if found is None:
+            return admin
+        user, rights = found
+        for obj in rights:
+            admin.apply(obj)
+        return admin.as_user(user)
 
     def roles(self) -> list[Object]:
         """The roles for drivers, schedulers and queues that operators bind by hand."""

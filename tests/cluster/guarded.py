@@ -66,13 +66,7 @@ class Guarded:
 
     def enter(self) -> Guarded:
         """Applies the tree as its applier, and waits until it is in force."""
-        found = self.tree.applier()
-        applier = self.admin
-        if found is not None:
-            user, rights = found
-            for obj in rights:
-                self.admin.apply(obj)
-            applier = self.admin.as_user(user)
+        applier = self.tree.entered(self.admin)
         for obj in self.tree.roles():
             self.admin.apply(obj)
         for obj in self.tree.objects():

@@ -76,12 +76,7 @@ def example(
 
 def apply(plane: ControlPlane, tree: Emitted) -> None:
     """In the name of the cluster's applier, whom the admission policies let."""
-    found = tree.applier()
-    assert found is not None
-    user, rights = found
-    for one in rights:
-        plane.admin.apply(one)
-    applier = plane.admin.as_user(user)
+    applier = tree.entered(plane.admin)
     for one in tree.objects():
         if one["kind"] != LEFT_OUT:
             applier.apply(one)

@@ -84,12 +84,10 @@ def _applied(plane: ControlPlane, tree: Emitted) -> Path:
     """Applies the tree as the engine does; a kubeconfig of the identity that did."""
     found = tree.applier()
     assert found is not None
-    user, rights = found
-    for obj in rights:
-        plane.admin.apply(obj)
+    user, _ = found
+    applier = tree.entered(plane.admin)
     namespace = user.split(":")[2]
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
-    applier = plane.admin.as_user(user)
     for obj in tree.objects():
         applier.apply(obj, manager=engine(tree))
     return certified(plane, user, groups)

@@ -142,12 +142,7 @@ class Yard:
     def apply(self, tree: Emitted) -> None:
         """As an engine does: what the server's own policies have not seen yet is tried again."""
 
-        found = tree.applier()
-        assert found is not None
-        user, rights = found
-        for obj in rights:
-            self.client.apply(obj)
-        applier = self.client.as_user(user)
+        applier = tree.entered(self.client)
 
         def applied(obj: Object) -> bool:
             try:

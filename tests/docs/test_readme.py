@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
-TARGET = re.compile(r"^make (\w+)", re.MULTILINE)
+TARGET = re.compile(r"^make ([\w-]+)", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)\)")
 
 
@@ -43,7 +43,7 @@ def test_console_blocks_run(page: Path, tmp_path: Path) -> None:
 
 
 def test_make_targets_exist() -> None:
-    known = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    known = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         assert set(TARGET.findall(page.read_text(encoding="utf-8"))) <= known, page.name
 
