@@ -124,3 +124,16 @@ def test_alpha_and_declarations_make_a_proof_conditional(
 ) -> None:
     found = assurances(catalog(tmp_path, *changes))
     assert {a.is_conditional for a in found} == {conditional}
+
+
+@pytest.mark.parametrize(
+    ("minor", "per_node", "found"),
+    [("1.34", 2, "unknown"), ("1.34", 1, "proven"), ("1.35", 2, "proven")],
+)
+def test_shares_of_the_first_device_alone(
+    tmp_path: Path, minor: str, per_node: int, found: str
+) -> None:
+    """1.34 gives shares of one device of a slice; nothing is proven where a node has more."""
+    changes = ('"1.36"', f'"{minor}"'), ("perNode: 2", f"perNode: {per_node}")
+    (first, *_) = assurances(catalog(tmp_path, *changes))
+    assert first.verdict.word == found
