@@ -59,14 +59,18 @@ def demand(
             return Demand(pod, refusal=f"{most} pods use ResourceClaim {claim.name} already")
         (pending if state.allocation(claim) is None else held)[name] = claim
     resources: tuple[str, ...] = ()
+    implicit = _implicit(group)
+    if implicit and library.extended is None:
+        return Demand(pod, refusal=f"{implicit[0]} needs DRAExtendedResource, which is off here")
+    if implicit and minor == "1.34":
+        reason = f"Kubernetes 1.34 binds it without a device: {implicit[0]} stands for none there"
+        return Demand(pod, refusal=reason)
     if library.extended is not None:
         resources = named_resources(group.containers, library.extended)
         spec = claim_spec(group.containers, library.extended, minor)
         if spec is not None:
             name = group.namespace, f"{pod}-extended-resources-*"
             pending[name] = Claim(*name, spec)
-    elif implicit := _implicit(group):
-        return Demand(pod, refusal=f"{implicit[0]} needs DRAExtendedResource, which is off here")
     refusal = _refused(library, pending.values())
     if group.node is not None and (pending or held):
         refusal = "it names its node itself, so that no scheduler sees to its claims"

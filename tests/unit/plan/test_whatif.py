@@ -360,3 +360,14 @@ def test_two_objects_of_one_name_are_two_claims(east: Cluster) -> None:
     found = east.what_if(made, {**made, "kind": "StatefulSet"})
     assert [one.pod for one in found.placements] == ["train-0", "train-statefulset-0"]
     assert [devices(one) for one in found.placements] == [["gpu-0"], ["gpu-1"]]
+
+
+@pytest.mark.parametrize(("minor", "lands"), [(EAST, False), (WEST, True)])
+def test_implicit_names_by_minor(judged: Judgement, minor: str, lands: bool) -> None:
+    """1.34 binds a pod that asks for one without a device, so nothing of it is said to land."""
+    cluster = Cluster(judged, minor, modelled=True)
+    name = "deviceclass.resource.kubernetes.io/" + ("l4" if lands else "a100-40g")
+    ask = [{"name": "a", "resources": {"requests": {name: 1}}}]
+    place = "serving-prod" if lands else "vision-train"
+    (found,) = cluster.what_if(pods("p", place, 1, containers=ask), extended=True).placements
+    assert bool(found.claims) == lands, found.reason
