@@ -33,7 +33,7 @@ def fix(
         try:
             edited = edit_file(root, files[path], edits)
             if edited.made:
-                _replace(root / path, edited.data)
+                replace_file(root / path, edited.data)
         except ChangedFile as refused:
             click.echo(str(refused), err=True)
             continue
@@ -61,7 +61,7 @@ def _shown(edited: EditedFile, file: SourceFile) -> Iterator[str]:
         yield f"left {edit.span}: with {edit.text} the file would not be sound YAML"
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes) -> None:
     """Puts a file in the place of another in one step, with the other's mode; links are followed."""
     target = path.resolve()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".dracfg-")

@@ -77,6 +77,11 @@ def show_findings(
     """
     found = Findings(findings, lines, document, root)
     click.echo(_text(found, form, wants_colour(colour)), nl=False)
+    write_findings(found, colour, outputs)
+
+
+def write_findings(found: Findings, colour: str, outputs: Iterable[OutputFile]) -> None:
+    """Writes what was found in the forms, and to the places, that `outputs` say."""
     for output in outputs:
         write_output(
             output, _text(found, output.form, output.path is None and wants_colour(colour))

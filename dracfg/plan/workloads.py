@@ -145,7 +145,7 @@ def _alone(item: RecordedObject, namespace: str) -> PodGroup:
 def _groups(item: RecordedObject, namespace: str) -> Iterator[PodGroup]:
     data = item.data
     name = text(data, "metadata", "name") or text(data, "metadata", "generateName") or ""
-    found = list(_pod_specs(data, (), 1))
+    found = list(pod_specs(data))
     for spec, steps, count in found:
         yield PodGroup(
             kind=data["kind"],
@@ -160,6 +160,11 @@ def _groups(item: RecordedObject, namespace: str) -> Iterator[PodGroup]:
             tolerations=tuple(_tolerations(spec)),
             origin=Origin(item, steps),
         )
+
+
+def pod_specs(data: Any) -> Iterator[tuple[Mapping[str, Any], Steps, int]]:
+    """Every pod spec of an object: the spec, its place, and how many pods it stands for."""
+    return _pod_specs(data, (), 1)
 
 
 def _pod_specs(
