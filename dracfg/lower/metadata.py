@@ -1,0 +1,196 @@
+"""What containers may read of their devices → `<cluster>/metadata`: schemas, contract, hand-out pages.
+
+None of it is applied by an engine: schemas go into applications, pages to tenants, the contract to
+those who upgrade drivers and nodes. The driver's library writes the files themselves (KEP-5304).
+Sources: kubernetes/kubernetes staging/src/k8s.io/dynamic-resource-allocation/api/metadata (paths, file).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.claims import Ask, ClaimPlan, claim_plan
+from dracfg.link.classes import ClassPlan
+from dracfg.link.exposure import GROUP, Exposure, exposures, minor_versions
+from dracfg.lower.artifact import Artifact, Unit, origin_of
+from dracfg.lower.helmvalues import values_file
+from dracfg.lower.markdown import page
+from dracfg.lower.metadataschema import exposure_key, fallback_facts, schema_file, schema_files
+from dracfg.lower.templates import profile_places
+from dracfg.metadata.reader import BY_NAME, BY_TEMPLATE, ROOT, SUFFIX
+from dracfg.model.tenant import Profile
+
+FOLDER = "metadata"
+CONTRACT = "CONTRACT.md"
+HANDOUTS = "tenants"
+
+
+def metadata_units(
+    catalog: Catalog, cluster: Cluster, classes: Sequence[ClassPlan]
+) -> tuple[Unit, ...]:
+    """The unit of a cluster's metadata; none where no tier of it exposes anything."""
+    exposed = {one.tier.name: one for one in exposures(cluster)}
+    if not exposed:
+        return ()
+    texts: dict[str, str] = {}
+    for one in exposed.values():
+        texts |= schema_files(one)
+    by_name = {plan.name: plan for plan in classes}
+    artifacts: list[Artifact] = []
+    reading: list[Mapping[str, Any]] = []
+    for tenant in catalog.tenants_on(cluster.name):
+        values = handout_values(cluster, tenant, by_name, exposed)
+        if not values["profiles"]:
+            continue
+        texts[f"{HANDOUTS}/{tenant.name}.md"] = handout(cluster, tenant, values)
+        artifacts.append(
+            Artifact(values, f"{HANDOUTS}/{tenant.name}.yaml", origin_of(tenant.document, "spec"))
+        )
+        reading += _readers(tenant, values)
+    texts[CONTRACT] = contract(cluster, tuple(exposed.values()), reading)
+    return (Unit(f"{cluster.name}/{FOLDER}", tuple(artifacts), texts, synced=False),)
+
+
+def handout_values(
+    cluster: Cluster,
+    tenant: Tenant,
+    classes: Mapping[str, ClassPlan],
+    exposed: Mapping[str, Exposure],
+) -> dict[str, Any]:
+    """What an application's chart needs to know, by profile and request, as plain data."""
+    spec = tenant.document.spec
+    profiles = {}
+    for profile in () if spec.state == "removed" else spec.profiles:
+        plan = claim_plan(tenant, profile, cluster, classes)
+        if plan is None or not profile_places(tenant, profile, cluster.name):
+            continue
+        requests = _requests(plan, exposed)
+        if requests:
+            shared = sorted(c.name for c in spec.shared_claims if c.profile == profile.name)
+            profiles[profile.name] = {"requests": requests, **_read_facts(profile)} | (
+                {"sharedClaims": shared} if shared else {}
+            )
+    return {"cluster": cluster.name, "tenant": tenant.name, "profiles": profiles}
+
+
+def handout(cluster: Cluster, tenant: Tenant, values: Mapping[str, Any]) -> str:
+    """The page of a tenant, from the same values that stand beside it."""
+    return page("handout.md.j2").render(
+        cluster=cluster.name,
+        minor=cluster.minor,
+        tenant=tenant.name,
+        profiles=values["profiles"],
+        root=ROOT,
+        group=GROUP,
+        by_name=BY_NAME,
+        by_template=BY_TEMPLATE,
+        values_file=f"{tenant.name}.yaml",
+        fallbacks=sorted({one["fallback"]["to"] for one in _asks(values)}),
+    )
+
+
+def contract(
+    cluster: Cluster, exposed: Sequence[Exposure], reading: Sequence[Mapping[str, Any]]
+) -> str:
+    """Which releases, nodes and applications fit together, for those who upgrade one of them."""
+    drivers = {one.tier.driver.name: one for one in exposed}
+    return page("metadata-contract.md.j2").render(
+        cluster=cluster.name,
+        minor=cluster.minor,
+        group=GROUP,
+        of_minor=minor_versions(cluster.minor),
+        drivers=[
+            {
+                "name": name,
+                "release": one.tier.driver.document.spec.version,
+                "versions": one.versions,
+                "known": one.known,
+                "file": values_file(one.tier.driver),
+                "pools": sorted(
+                    pool.name
+                    for pool, devices in cluster.offers()
+                    if devices.tier.driver.name == name and pool.owner(one.tier.driver) == "dra"
+                ),
+            }
+            for name, one in sorted(drivers.items())
+        ],
+        tiers=[
+            {
+                "name": one.tier.name,
+                "driver": one.tier.driver.name,
+                "attributes": one.attributes,
+                "schemas": [schema_file(one.tier.name, version) for version in one.versions],
+                "fallback": fallback_facts(one)["to"],
+                "max_bytes": one.max_bytes,
+                "network": one.settings.network_data,
+            }
+            for one in exposed
+        ],
+        reading=reading,
+    )
+
+
+def _requests(plan: ClaimPlan, exposed: Mapping[str, Exposure]) -> dict[str, Any]:
+    """The devices with metadata by request of the claim; subrequests stand under their own name."""
+    found: dict[str, Any] = {}
+    for request in plan.requests:
+        asks = [ask for ask in request.asks if ask.grant.tier.name in exposed]
+        if asks:
+            found[request.name] = {
+                f"{request.name}/{ask.name}" if request.has_alternatives else request.name: _ask(
+                    request.name, ask, exposed[ask.grant.tier.name]
+                )
+                for ask in asks
+            }
+    return found
+
+
+def _ask(request: str, ask: Ask, exposure: Exposure) -> dict[str, Any]:
+    tier = exposure.tier
+    return {
+        "tier": tier.name,
+        "driver": tier.driver.name,
+        "file": f"{request}/{tier.driver.name}{SUFFIX}",
+        "devices": ask.count,
+        "versions": list(exposure.versions),
+        "schemas": [schema_file(tier.name, version) for version in exposure.versions],
+        "attributes": {k: v for k, v in exposure.attributes.items() if v != "unknown"},
+        "networkData": exposure.settings.network_data,
+        "maxBytes": exposure.max_bytes,
+        "fallback": fallback_facts(exposure),
+    }
+
+
+def _read_facts(profile: Profile) -> dict[str, Any]:
+    if not profile.reads:
+        return {}
+    return {
+        "reads": [
+            {
+                "requests": list(one.requests) or [request.name for request in profile.requests],
+                "required": list(one.required),
+                "optional": list(one.optional),
+                "networkData": one.network_data,
+                "versions": list(one.versions),
+                "wait": one.wait,
+            }
+            for one in profile.reads
+        ]
+    }
+
+
+def _readers(tenant: Tenant, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for name, profile in values["profiles"].items():
+        for reads in profile.get("reads", ()):
+            yield {"tenant": tenant.name, "profile": name, **reads}
+
+
+def _asks(values: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for profile in values["profiles"].values():
+        for request in profile["requests"].values():
+            yield from request.values()
+
+
+__all__ = ["CONTRACT", "FOLDER", "contract", "exposure_key", "handout", "metadata_units"]

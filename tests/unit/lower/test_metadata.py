@@ -1,0 +1,99 @@
+"""What is written to `<cluster>/metadata`, and what is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from dracfg.lower.artifact import Unit
+from dracfg.metadata.reader import violations
+from dracfg.pipeline import judge
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "metadata"
+
+
+@pytest.fixture(scope="module")
+def units() -> dict[str, Unit]:
+    return {unit.path: unit for unit in judge(GOLDEN, level="intent").units}
+
+
+def test_it_is_not_synced(units: dict[str, Unit]) -> None:
+    assert not units["alpha/metadata"].synced
+    assert not units["beta/metadata"].synced
+
+
+def test_a_schema_for_each_tier_and_version(units: dict[str, Unit]) -> None:
+    schemas = {name for name in units["alpha/metadata"].texts if name.endswith(".json")}
+    assert schemas == {
+        "flex-170.v1alpha1.schema.json",
+        "nic-100g.v1alpha1.schema.json",
+        "nic-100g.v1beta1.schema.json",
+    }
+
+
+def test_a_cluster_that_exposes_nothing_has_none() -> None:
+    slices = GOLDEN.parent / "slices"
+    paths = {unit.path for unit in judge(slices, level="intent").units}
+    assert not [path for path in paths if path.endswith("/metadata")]
+
+
+def test_schemas_are_draft_07_and_of_known_words(units: dict[str, Unit]) -> None:
+    for unit in ("alpha/metadata", "beta/metadata"):
+        for name, text in units[unit].texts.items():
+            if name.endswith(".json"):
+                schema: dict[str, Any] = json.loads(text)
+                Draft7Validator.check_schema(schema)
+                list(violations(schema, {"requests": [{"devices": [{"attributes": {}}]}]}))
+
+
+def test_the_schema_says_whose_it_is_and_what_to_fall_back_to(units: dict[str, Unit]) -> None:
+    schema = json.loads(units["beta/metadata"].texts["nic-100g.v1beta1.schema.json"])
+    assert schema["x-dracfg"] == {
+        "tier": "nic-100g",
+        "driver": "nic.example.com",
+        "version": "v1beta1",
+        "maxBytes": 16384,
+        "fallback": {
+            "to": "environment",
+            "variables": {"mtu": "NIC_MTU", "network": "NIC_NETWORK"},
+        },
+    }
+
+
+def test_the_page_names_every_path(units: dict[str, Unit]) -> None:
+    text = units["alpha/metadata"].texts["tenants/vision.md"]
+    root = "/var/run/kubernetes.io/dra-device-attributes"
+    for path in (
+        f"{root}/resourceclaimtemplates/POD-CLAIM/nic/nic.example.com-metadata.json",
+        f"{root}/resourceclaimtemplates/POD-CLAIM/device/gpu.intel.com-metadata.json",
+        f"{root}/resourceclaims/uplink/nic/nic.example.com-metadata.json",
+    ):
+        assert f"`{path}`" in text
+    assert "automountServiceAccountToken: false" in text
+    assert "can't keep a\n  driver from writing more" in text
+
+
+def test_values_and_page_say_the_same(units: dict[str, Unit]) -> None:
+    unit = units["alpha/metadata"]
+    (values,) = (one.object for one in unit.artifacts if one.file == "tenants/vision.yaml")
+    text = unit.texts["tenants/vision.md"]
+    for profile in values["profiles"].values():
+        for asks in profile["requests"].values():
+            for ask in asks.values():
+                assert ask["file"] in text
+                assert all(schema in unit.texts for schema in ask["schemas"])
+
+
+def test_only_what_the_cluster_has_is_handed_out(units: dict[str, Unit]) -> None:
+    assert "flex-170" not in units["beta/metadata"].texts["tenants/vision.md"]
+    assert "flex-170" not in units["beta/metadata"].texts["CONTRACT.md"]
+
+
+def test_the_contract_names_releases_pools_and_readers(units: dict[str, Unit]) -> None:
+    text = units["alpha/metadata"].texts["CONTRACT.md"]
+    assert "| `nic.example.com` | 2.0.0 | v1beta1, v1alpha1 | mixed-alpha |" in text
+    assert "| `vision` | `train` | nic | network | v1beta1, v1alpha1 | 30s |" in text
