@@ -9,138 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from dracfg.kube.quantity import Quantity
-from dracfg.link.presets import Preset
+from dracfg.link.driver import Driver
+from dracfg.link.grouping import grouped
+from dracfg.link.moves import Move, of_ownership, state_now
+from dracfg.link.numbers import ByPart, rest
 from dracfg.model import kinds
 from dracfg.model.cluster import Scheduler
-from dracfg.model.pool import Owner
-from dracfg.model.sharing import (
-    Consumable,
-    Exclusive,
-    Partition,
-    Partitioned,
-    TimeSliced,
-)
+from dracfg.model.pool import Owner, PoolState
+from dracfg.model.sharing import Consumable, Exclusive, Partition, Partitioned, TimeSliced
 from dracfg.model.tenant import AcceptedOffer, Entitlement, TenantNamespace
 
 WHOLE = "whole"
 """The built-in sharing policy: one claim has the device alone."""
 
 AnyPolicy = Exclusive | Partitioned | Consumable | TimeSliced
-Shareable = Literal["always", "where-listed", "never"]
-
-
-@dataclass(frozen=True, eq=False)
-class Driver:
-    """A driver as it runs on this platform."""
-
-    name: str
-    document: kinds.Driver
-    preset: Preset | None
-
-    @property
-    def has_dra_driver(self) -> bool:
-        """False for hardware that only a device plugin serves."""
-        return self.preset is None or not self.preset.plugin_only
-
-    @cached_property
-    def attributes(self) -> Mapping[str, str]:
-        """Type of each attribute by its key as published."""
-        known = {}
-        if self.preset is not None:
-            facts = self.preset.attributes_at(self.document.spec.version)
-            known = {key: str(fact.type) for key, fact in facts.items()}
-        return known | {
-            self.spelling(key): kind for key, kind in self.document.spec.attributes.items()
-        }
-
-    @cached_property
-    def capacities(self) -> tuple[str, ...]:
-        """Every capacity that the driver may publish, spelled as it publishes it."""
-        known: dict[str, None] = {}
-        if self.preset is not None:
-            known = dict.fromkeys(self.preset.capacities_at(self.document.spec.version))
-        return tuple(known | dict.fromkeys(self.document.spec.capacity))
-
-    @property
-    def shareable(self) -> Shareable:
-        """Whether devices are published with allowMultipleAllocations, and where."""
-        said = self.document.spec.shareable
-        if said is not None:
-            return "where-listed" if said else "never"
-        if self.preset is None:
-            return "never"
-        match self.preset.shareable.when:
-            case "always":
-                return "always"
-            case "gate":
-                gate = self.preset.shareable.gate
-                on = gate is not None and self.document.spec.feature_gates.get(gate, False)
-                return "where-listed" if on else "never"
-            case _:
-                return "never"
-
-    @cached_property
-    def identity_attributes(self) -> tuple[str, ...]:
-        """Attributes that name one device, with their domain, of every release; sorted."""
-        facts = self.preset.attributes if self.preset is not None else {}
-        named = (key for key, fact in facts.items() if fact.identity)
-        return tuple(sorted(key if "/" in key else f"{self.name}/{key}" for key in named))
-
-    @property
-    def shares_one_allocation(self) -> str:
-        """yes, no or unknown: whether several pods or containers may use one claim."""
-        return self.fact("sharesOneAllocation")
-
-    def fact(self, name: str) -> str:
-        """yes, no or unknown: the document's word on a fact of the preset, else the preset's."""
-        said = {
-            "sharesOneAllocation": self.document.spec.shares_one_allocation,
-            "restoresSharesAfterRestart": self.document.spec.restores_shares_after_restart,
-            "resetsAtUnprepare": self.document.spec.resets_at_unprepare,
-        }.get(name)
-        if said is not None:
-            return "yes" if said else "no"
-        known = self.preset.facts.get(name) if self.preset is not None else None
-        return "unknown" if known is None else known.answer
-
-    def spelling(self, key: str) -> str:
-        """A capacity or attribute key as this driver publishes it; `x` and `<driver>/x` are one name."""
-        bare = key.removeprefix(f"{self.name}/")
-        full = f"{self.name}/{bare}"
-        if key in self.document.spec.capacity:
-            return key
-        for own in (bare, full):
-            if own in self.document.spec.capacity:
-                return own
-        published = self.preset.spelled(key) if self.preset is not None else None
-        return published if published is not None else bare
-
-    def enforcement(self, capacity: str) -> str:
-        """hardware, driver, none or unknown: what holds a share to its amount of a capacity."""
-        key = self.spelling(capacity)
-        for said, how in self.document.spec.enforces.items():
-            if self.spelling(said) == key:
-                return str(how)
-        if self.preset is not None:
-            fact = self.preset.capacities_at(self.document.spec.version).get(key)
-            if fact is not None:
-                return str(fact.enforces)
-        return "unknown"
-
-    def unit(self, capacity: str) -> str | None:
-        """bytes, bit/s, percent, count, cores or millicores; None where nothing says it."""
-        key = self.spelling(capacity)
-        for said, unit in self.document.spec.units.items():
-            if self.spelling(said) == key:
-                return str(unit)
-        if self.preset is not None:
-            fact = self.preset.capacity_fact(key, self.document.spec.version)
-            if fact is not None:
-                return fact.unit
-        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,10 +85,8 @@ class Policy:
 
     def part(self, text: str | int | None) -> Part | None:
         """The part that a tenant means; sizes are compared as quantities, so 10240Mi is 10Gi."""
-        if not self.is_sized:
-            return self.parts[0] if text is None else None
-        if text is None:
-            return None
+        if text is None or not self.is_sized:
+            return self.parts[0] if text is None and not self.is_sized else None
         for part in self.parts:
             if part.name == str(text):
                 return part
@@ -226,21 +108,36 @@ class PoolDevices:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Nodes of one shape in one cluster."""
+    """Nodes of one shape in one cluster, as rollouts have them now. `moves` are those that reach it."""
 
     name: str
     document: kinds.NodePool
     cluster: str
     devices: tuple[PoolDevices, ...]
+    moves: tuple[Move, ...] = ()
+
+    @property
+    def state(self) -> PoolState:
+        """The document's, but at least draining while a rollout fences the pool."""
+        return state_now(self.document.spec.state, self.moves)
 
     @property
     def is_closed(self) -> bool:
         """No new claims are let in."""
-        return self.document.spec.state != "open"
+        return self.state != "open"
 
     def owner(self, driver: Driver) -> Owner:
-        """Who hands out the driver's devices here; DRA where the document does not say."""
-        return self.document.spec.owner.get(driver.name, "dra")
+        """Who hands out the driver's devices here: DRA where a rollout has come or no document says."""
+        moved = any(move.moved for move in self._ownership(driver))
+        return "dra" if moved else self.document.spec.owner.get(driver.name, "dra")
+
+    def claims_ever(self, driver: Driver) -> bool:
+        """Whether claims get the driver's devices here, now or in some stage of a rollout."""
+        return self.owner(driver) == "dra" or bool(self._ownership(driver))
+
+    def _ownership(self, driver: Driver) -> tuple[Move, ...]:
+        tiers = {devices.tier.name for devices in self.devices if devices.tier.driver is driver}
+        return of_ownership(self.moves, tiers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,6 +181,10 @@ class Cluster:
         """Who hands out the tier's devices here; both while a move is under way."""
         return frozenset(pool.owner(tier.driver) for pool in self.pools_of(tier))
 
+    def has_claims_ever(self, tier: Tier) -> bool:
+        """Whether claims get the tier's devices here, now or in some stage of a rollout."""
+        return any(pool.claims_ever(tier.driver) for pool in self.pools_of(tier))
+
     def is_closed(self, tier: Tier) -> bool:
         """No pool of the tier that DRA owns lets new claims in."""
         pools = [pool for pool in self.pools_of(tier) if pool.owner(tier.driver) == "dra"]
@@ -303,20 +204,14 @@ class Place:
         return self.namespace.name
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """Devices, or shares of one size: what is promised and what quota lets through."""
-
-    guaranteed: int
-    limit: int
-
-
 @dataclass(frozen=True, eq=False)
 class Grant:
     """An entitlement, own or borrowed, on one cluster.
 
     `name` is what profiles call it: the entitlement's name, or `<lender>-<entitlement>` where it
-    was borrowed. `numbers` go by the part's name and hold for the whole cluster.
+    was borrowed. `numbers` go by the part's name and hold for the whole cluster, over both paths;
+    `by_plugin` is what of them a rollout leaves to the device plugin, None where it says nothing.
+    `owners` are the paths open to the tenant.
     """
 
     name: str
@@ -324,14 +219,23 @@ class Grant:
     cluster: Cluster
     tier: Tier
     policy: Policy
-    numbers: Mapping[str, Numbers]
+    numbers: ByPart
     owners: frozenset[Owner]
     source: Entitlement | AcceptedOffer
     lender: str | None = None
+    by_plugin: ByPart | None = None
 
     @property
     def uses_claims(self) -> bool:
         return "dra" in self.owners
+
+    def on(self, owner: Owner) -> ByPart:
+        """The numbers of one path; all of them where the other is closed or nothing splits them."""
+        if owner not in self.owners:
+            return {}
+        if self.by_plugin is None or len(self.owners) == 1:
+            return self.numbers
+        return self.by_plugin if owner == "devicePlugin" else rest(self.numbers, self.by_plugin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,5 +279,9 @@ class Catalog:
         """Whether all documents of a kind are here, so that what is absent does not exist."""
         return all(lost != kind for lost, _ in self.poisoned)
 
+    @cached_property
+    def _tenants(self) -> Mapping[str, tuple[Tenant, ...]]:
+        return grouped(self.tenants.values(), lambda tenant: tenant.clusters)
+
     def tenants_on(self, cluster: str) -> tuple[Tenant, ...]:
-        return tuple(tenant for tenant in self.tenants.values() if cluster in tenant.clusters)
+        return self._tenants.get(cluster, ())

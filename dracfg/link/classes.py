@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dracfg.kube.quantity import Quantity
-from dracfg.link.catalog import Catalog, Cluster, Driver, Part, Policy, Tier
+from dracfg.link.catalog import Catalog, Cluster, Part, Policy, Tier
+from dracfg.link.driver import Driver
+from dracfg.link.memo import per_catalog
 from dracfg.link.parts import whole_policy
 from dracfg.link.published import consumption
 
@@ -42,22 +44,24 @@ def class_name(tier: str, policy: Policy, part: Part) -> str:
     """`<tier>`, `<tier>-<sharing>`, `<tier>-<sharing>-<size>` or `<tier>-<sharing>-<partition>`."""
     if policy.is_whole:
         return tier
-    return "-".join(filter(None, (tier, policy.name, part.suffix)))
+    return f"{tier}-{policy.name}-{part.suffix}" if part.suffix else f"{tier}-{policy.name}"
 
 
 def admin_class_name(tier: str) -> str:
     return f"{tier}-admin"
 
 
+@per_catalog
 def device_classes(catalog: Catalog, cluster: Cluster) -> tuple[ClassPlan, ...]:
     """Every class of the cluster in the order of the names.
 
-    A tier has classes where some pool that DRA owns holds it; policies count as the pools list
-    them. Admin classes exist for tiers that some tenant may watch there.
+    A tier has classes where some pool that DRA owns holds it, or will in a stage of a rollout, so that
+    none comes or goes while stages do; policies count as the pools list them. Admin classes exist for
+    tiers that some tenant may watch there.
     """
     plans: list[ClassPlan] = []
     for tier in cluster.tiers:
-        if "dra" not in cluster.owners_of(tier):
+        if not cluster.has_claims_ever(tier):
             continue
         for policy in policies_in_force(cluster, tier):
             plans += [_plan(cluster, tier, policy, part) for part in policy.parts]
@@ -66,11 +70,11 @@ def device_classes(catalog: Catalog, cluster: Cluster) -> tuple[ClassPlan, ...]:
 
 
 def policies_in_force(cluster: Cluster, tier: Tier) -> tuple[Policy, ...]:
-    """The policies under which DRA hands out the tier on some pool, by name."""
+    """The policies under which DRA hands out the tier on some pool, now or in some stage, by name."""
     found = {
         policy.name: policy
         for pool, devices in cluster.offers()
-        if devices.tier is tier and pool.owner(tier.driver) == "dra"
+        if devices.tier is tier and pool.claims_ever(tier.driver)
         for policy in devices.policies
     }
     return tuple(found[name] for name in sorted(found))
@@ -85,7 +89,7 @@ def watched_tiers(catalog: Catalog, cluster: Cluster) -> tuple[Tier, ...]:
         if any(place.name == access.namespace for place in tenant.places_on(cluster.name))
         for name in access.tiers
     }
-    held = {tier.name: tier for tier in cluster.tiers if "dra" in cluster.owners_of(tier)}
+    held = {tier.name: tier for tier in cluster.tiers if cluster.has_claims_ever(tier)}
     return tuple(held[name] for name in sorted(names & held.keys()))
 
 
@@ -93,7 +97,7 @@ def shares_on(cluster: Cluster, tier: Tier) -> tuple[bool, bool]:
     """(some pool publishes the tier's devices as shareable, such a pool lists `whole`)."""
     shareable = whole = False
     for pool, devices in cluster.offers():
-        if devices.tier is not tier or pool.owner(tier.driver) != "dra":
+        if devices.tier is not tier or not pool.claims_ever(tier.driver):
             continue
         if publishes_shareable(tier.driver, devices.policies):
             shareable = True
@@ -119,7 +123,8 @@ def _plan(cluster: Cluster, tier: Tier, policy: Policy, part: Part) -> ClassPlan
     elif part.partition is None and shareable:
         capacity = dict(tier.capacity)
         test = None if whole_among else "exclusive"
-    takes_over = policy.is_whole and tier.document.spec.takes_over_legacy_name
+    alone = "devicePlugin" not in cluster.owners_of(tier) or not _moves(cluster, tier)
+    takes_over = policy.is_whole and tier.document.spec.takes_over_legacy_name and alone
     return ClassPlan(
         name=class_name(tier.name, policy, part),
         tier=tier,
@@ -130,6 +135,11 @@ def _plan(cluster: Cluster, tier: Tier, policy: Policy, part: Part) -> ClassPlan
         extended_name=tier.legacy_resource if takes_over else None,
         closed=cluster.is_closed(tier),
     )
+
+
+def _moves(cluster: Cluster, tier: Tier) -> bool:
+    """Whether a rollout is moving the tier: its legacy name is the plugin's until the last pool moved."""
+    return any(pool.moves for pool in cluster.pools_of(tier))
 
 
 def _admin_plan(cluster: Cluster, tier: Tier) -> ClassPlan:

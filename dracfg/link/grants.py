@@ -7,8 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import cast
 
-from dracfg.link.catalog import Cluster, Grant, Numbers, Place, Policy, Tenant, Tier
+from dracfg.link.catalog import Cluster, Grant, Place, Policy, Tenant, Tier
 from dracfg.link.index import Index
+from dracfg.link.numbers import Numbers
+from dracfg.link.paths import on_paths
 from dracfg.link.references import References
 from dracfg.model import kinds
 from dracfg.model.tenant import Amounts, Entitlement
@@ -19,6 +21,7 @@ def link_tenants(
     clusters: Mapping[str, Cluster],
     tiers: Mapping[str, Tier],
     policies: Mapping[str, Policy],
+    rollouts: Mapping[str, kinds.Rollout],
     references: References,
 ) -> dict[str, Tenant]:
     """Every tenant whose references all lead somewhere."""
@@ -45,8 +48,13 @@ def link_tenants(
             name,
             documents[name],
             held,
-            tuple(_lent(documents[name], grant) for grant in grants)
-            + tuple(_borrowed(documents[name], held, lenders)),
+            on_paths(
+                (
+                    *(_lent(documents[name], grant) for grant in grants),
+                    *_borrowed(documents[name], held, lenders),
+                ),
+                rollouts.values(),
+            ),
         )
         for name, (held, grants) in known.items()
     }
@@ -56,6 +64,12 @@ def split(limit: int, place: Place, places: tuple[Place, ...]) -> Fraction:
     """The part of a cluster-wide number that one of a tenant's namespaces gets, by `share`."""
     total = sum(other.namespace.share for other in places)
     return Fraction(limit * place.namespace.share, total) if total else Fraction(0)
+
+
+def whole_part(limit: int, place: Place, places: tuple[Place, ...]) -> int:
+    """The whole devices in that part."""
+    total = sum(other.namespace.share for other in places)
+    return limit * place.namespace.share // total if total else 0
 
 
 def _places(

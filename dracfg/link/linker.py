@@ -6,8 +6,8 @@ that everything else can still be judged.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import cast
 
 from dracfg.diagnostics import Diagnostic, diagnose, did_you_mean
@@ -15,15 +15,16 @@ from dracfg.link.catalog import (
     WHOLE,
     Catalog,
     Cluster,
-    Driver,
     Policy,
     Pool,
     PoolDevices,
     Tenant,
     Tier,
 )
+from dracfg.link.driver import Driver
 from dracfg.link.grants import link_tenants
 from dracfg.link.index import Index
+from dracfg.link.moves import Move, moves
 from dracfg.link.parts import link_policy, whole_policy
 from dracfg.link.presets import Preset, load_preset, preset_names
 from dracfg.link.references import References
@@ -48,12 +49,12 @@ def link(index: Index, poisoned: frozenset[tuple[str, str]]) -> Linked:
     drivers = _drivers(index, references)
     tiers = _tiers(index, drivers, references)
     policies = _policies(index, references)
-    pools = _pools(index, tiers, policies, references)
-    clusters = _clusters(index, pools)
-    tenants = link_tenants(index, clusters, tiers, policies, references)
     rollouts = cast("Mapping[str, kinds.Rollout]", index.by_kind["Rollout"])
+    pools = _pools(index, tiers, policies, rollouts, references)
+    clusters = _clusters(index, pools)
+    tenants = link_tenants(index, clusters, tiers, policies, rollouts, references)
     for rollout in rollouts.values():
-        _follow_rollout(rollout, tiers, pools, tenants, references)
+        _follow_rollout(rollout, tiers, policies, pools, tenants, references)
     lost = frozenset(references.poisoned)
     for cluster in clusters.values():
         _follow_schedulers(cluster, pools, references)
@@ -127,10 +128,14 @@ def _pools(
     index: Index,
     tiers: Mapping[str, Tier],
     policies: Mapping[str, Policy],
+    rollouts: Mapping[str, kinds.Rollout],
     references: References,
 ) -> dict[str, Pool]:
     linked = {}
     clusters = index.by_kind["Cluster"]
+    moved = moves(
+        rollouts.values(), cast("Mapping[str, kinds.NodePool]", index.by_kind["NodePool"])
+    )
     for name, document in cast("Mapping[str, kinds.NodePool]", index.by_kind["NodePool"]).items():
         spec = document.spec
         whole = references.follow("Cluster", spec.cluster, clusters, document, "spec", "cluster")
@@ -152,7 +157,9 @@ def _pools(
             else:
                 devices.append(_pool_devices(entry, tier, own))
         if complete:
-            linked[name] = Pool(name, document, spec.cluster, tuple(devices))
+            reached = moved.get(name, ())
+            devices = [shared_now(one, reached, policies) for one in devices]
+            linked[name] = Pool(name, document, spec.cluster, tuple(devices), reached)
         else:
             references.poison("NodePool", name)
     return linked
@@ -199,15 +206,34 @@ def applies(policy: Policy, tier: Tier) -> bool:
     return True
 
 
+def shared_now(
+    devices: PoolDevices, reached: Iterable[Move], policies: Mapping[str, Policy]
+) -> PoolDevices:
+    """The devices under the policies that rollouts of sharing have brought them so far."""
+    for move in reached:
+        spec = move.rollout.spec
+        if spec.subject != "sharing" or spec.tier != devices.tier.name or not move.moved:
+            continue
+        new = policies.get(spec.sharing or "")
+        if new is not None:
+            kept = [one for one in devices.policies if one.name != (spec.replaces or WHOLE)]
+            devices = replace(devices, policies=tuple(dict.fromkeys((*kept, new))))
+    return devices
+
+
 def _follow_rollout(
     rollout: kinds.Rollout,
     tiers: Mapping[str, Tier],
+    policies: Mapping[str, Policy],
     pools: Mapping[str, Pool],
     tenants: Mapping[str, Tenant],
     references: References,
 ) -> None:
-    """Names of the tier, and of each stage's pools and tenants; a wrong one poisons nobody."""
+    """Names of the tier, the policies, and each stage's pools and tenants; a wrong one poisons nobody."""
     references.follow("HardwareTier", rollout.spec.tier, tiers, rollout, "spec", "tier")
+    for key, policy in (("sharing", rollout.spec.sharing), ("replaces", rollout.spec.replaces)):
+        if policy is not None:
+            references.follow("SharingPolicy", policy, policies, rollout, "spec", key)
     for i, stage in enumerate(rollout.spec.stages):
         place = ("spec", "stages", i)
         for j, name in enumerate(stage.pools if stage.pools != "*" else ()):

@@ -12,7 +12,8 @@ from typing import Any
 
 from dracfg.kube.quantity import Quantity
 from dracfg.kube.requestpolicy import RequestPolicy, ValidRange, consumed
-from dracfg.link.catalog import Driver, Tier
+from dracfg.link.catalog import Tier
+from dracfg.link.driver import Driver
 from dracfg.link.presetdata import RequestPolicyFact
 
 _WHOLE_VALUE = "capacity"

@@ -1,0 +1,316 @@
+"""ROL001-ROL010: whether a rollout can be walked, forth and back, without leaving anybody behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+from dracfg.check.rule import Rule, listed
+from dracfg.diagnostics import Diagnostic, Related, diagnose
+from dracfg.kube.features import feature_matrix
+from dracfg.kube.quantity import Quantity
+from dracfg.link.catalog import Catalog, Cluster, Tier
+from dracfg.link.moves import claims_now, fenced_pools, pools_at, position
+from dracfg.link.steps import Standing, at, reachable
+from dracfg.model import kinds
+from dracfg.model.base import at as place_of
+from dracfg.model.pool import Owner
+from dracfg.model.rollout import START, Subject
+from dracfg.source.times import parse_length
+
+_NEEDS: Mapping[Subject, str] = {
+    "sharing": "sharing",
+    "featureGate": "gate",
+    "rebalance": "sharing",
+}
+"""The field that says what a rollout of a subject moves to."""
+
+
+def _ownership(catalog: Catalog) -> Iterator[tuple[kinds.Rollout, Tier]]:
+    for rollout in catalog.rollouts.values():
+        tier = catalog.tiers.get(rollout.spec.tier)
+        if tier is not None and rollout.spec.subject == "ownership":
+            yield rollout, tier
+
+
+def _documents(catalog: Catalog) -> dict[str, kinds.NodePool]:
+    return {name: pool.document for name, pool in catalog.pools.items()}
+
+
+def _starts_with(pool: kinds.NodePool, tier: Tier) -> Owner:
+    """The owner of the tier's driver before any stage."""
+    return pool.spec.owner.get(tier.driver.name, "dra")
+
+
+def starts_with_claims(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL001: a pool that a rollout of ownership moves starts with the device plugin."""
+    pools = _documents(catalog)
+    for rollout, tier in _ownership(catalog):
+        last = len(rollout.spec.stages) - 1
+        for name in sorted(pools_at(rollout.spec, last, pools)):
+            owner = _starts_with(pools[name], tier)
+            if owner != "devicePlugin":
+                yield diagnose(
+                    "ROL001",
+                    place_of(pools[name], "spec", "owner", tier.driver.name),
+                    f"pool {name} says dra, and {rollout.name} is what moves it there",
+                    related=[
+                        Related(place_of(rollout, "spec", "stages"), f"stages of {rollout.name}")
+                    ],
+                    found=owner,
+                    expected="devicePlugin",
+                    help="`owner` says where the pool starts until the Rollout is removed: write "
+                    "devicePlugin, or leave the pool out of the stages",
+                    fix="devicePlugin" if tier.driver.name in pools[name].spec.owner else None,
+                )
+
+
+def loses_both_paths(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL002: wherever the rollout can stand, each entitled tenant has a pool that takes its work.
+
+    Where driver and plugin are one switch of the cluster, all of its pools turn at once, and that a
+    tenant waits meanwhile is the price of it.
+    """
+    for rollout, tier in _ownership(catalog):
+        if _is_one_switch(tier):
+            continue
+        for cluster in catalog.clusters.values():
+            pools = {pool.name: pool.document for pool in cluster.pools_of(tier)}
+            moved = pools_at(rollout.spec, len(rollout.spec.stages) - 1, pools)
+            if not moved or any(_starts_with(pools[name], tier) == "dra" for name in moved):
+                continue
+            yield from _without_a_path(catalog, rollout, tier, cluster, pools)
+
+
+def _without_a_path(
+    catalog: Catalog,
+    rollout: kinds.Rollout,
+    tier: Tier,
+    cluster: Cluster,
+    pools: Mapping[str, kinds.NodePool],
+) -> Iterator[Diagnostic]:
+    """The first standing at which some tenant has no way to new work, and who they are."""
+    entitled = [
+        tenant.name
+        for tenant in catalog.tenants_on(cluster.name)
+        if tenant.document.spec.state == "active"
+        and any(grant.tier is tier for grant in tenant.grants_on(cluster.name))
+    ]
+    taking = {name for name, document in pools.items() if document.spec.state == "open"}
+    for here in reachable(rollout.spec):
+        spec = at(rollout.spec, here)
+        moved = pools_at(spec, position(spec), pools)
+        free = taking - fenced_pools(spec, pools)
+        by_plugin = any(
+            name not in moved and _starts_with(pools[name], tier) == "devicePlugin" for name in free
+        )
+        by_claims = any(name in moved or _starts_with(pools[name], tier) == "dra" for name in free)
+        lost = [
+            tenant
+            for tenant in entitled
+            if not by_plugin and not (by_claims and claims_now(spec, tenant, by_plugin=False))
+        ]
+        if lost and taking:
+            stage = max(position(spec), 0) + (here.phase == "fenced" and position(spec) >= 0)
+            yield diagnose(
+                "ROL002",
+                place_of(rollout, "spec", "stages", min(stage, len(spec.stages) - 1), "pools"),
+                f"at {here}, {listed(lost[:5])} can get {tier.name} on {cluster.name} neither by "
+                "plugin nor by claims",
+                help=_help(here),
+            )
+            return
+
+
+def _help(here: Standing) -> str:
+    if here.stage == START:
+        return "let the first stage leave a pool to the device plugin while its own are drained"
+    if here.direction == "rollback":
+        return "move pools in more stages, so that one is there while others go back"
+    return "name these tenants in the stage before, or move the last pools in a stage of their own"
+
+
+def begins_too_wide(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL003: the first stage is one pool, named tenants and work that can begin anew."""
+    pools = _documents(catalog)
+    for rollout in catalog.rollouts.values():
+        spec = rollout.spec
+        if spec.subject == "rebalance":
+            continue
+        first, faults = spec.stages[0], list[tuple[str, str, str]]()
+        count = len(pools_at(spec, 0, pools))
+        if first.pools == "*" or count > 1:
+            faults.append(("pools", f"{count} pools", "one pool"))
+        if first.tenants == "*":
+            faults.append(("tenants", "every tenant", "the tenants that try it, by name"))
+        if first.workloads != "retryable":
+            faults.append(("workloads", "work of any kind", "retryable"))
+        for key, found, expected in faults:
+            yield diagnose(
+                "ROL003",
+                place_of(rollout, "spec", "stages", 0, key),
+                f"the first stage of {rollout.name} tries it on {found}",
+                found=found,
+                expected=expected,
+                help="what goes wrong must reach few people and nothing that can't begin anew",
+            )
+
+
+def interrupts_what_cannot_begin_anew(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL004: work that isn't retryable moves only where it is said how it goes on."""
+    for rollout in catalog.rollouts.values():
+        for i, stage in enumerate(rollout.spec.stages):
+            if stage.workloads == "any" and rollout.spec.restores is None:
+                yield diagnose(
+                    "ROL004",
+                    place_of(rollout, "spec", "stages", i, "workloads"),
+                    f"stage {stage.name} of {rollout.name} moves work that can't begin anew, and "
+                    "nothing says how it goes on",
+                    help="write `restores`: from which checkpoint, by whom and how long it takes; or "
+                    "leave such work out with `workloads: retryable`",
+                )
+                break
+
+
+def lacks_its_subject(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL005: a rollout says what it moves to, and nothing that another subject has."""
+    for rollout in catalog.rollouts.values():
+        spec = rollout.spec
+        needed = _NEEDS.get(spec.subject)
+        given: dict[str, Any] = {
+            "sharing": spec.sharing,
+            "gate": spec.gate,
+            "replaces": spec.replaces,
+        }
+        if needed is not None and given[needed] is None:
+            yield diagnose(
+                "ROL005",
+                place_of(rollout, "spec", "subject"),
+                f"{rollout.name} moves {spec.subject} and has no `{needed}`",
+                help=f"write `{needed}`: what the pools move to",
+            )
+        allowed = {needed, "replaces"} if spec.subject == "sharing" else {needed}
+        for key, value in given.items():
+            if value is not None and key not in allowed:
+                yield diagnose(
+                    "ROL005",
+                    place_of(rollout, "spec", key),
+                    f"{rollout.name} moves {spec.subject}, which has no `{key}`",
+                    help=f"take `{key}` out, or change the subject",
+                )
+
+
+def meets_another(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL006: one rollout a tier at a time."""
+    first: dict[str, kinds.Rollout] = {}
+    for rollout in catalog.rollouts.values():
+        other = first.setdefault(rollout.spec.tier, rollout)
+        if other is not rollout:
+            yield diagnose(
+                "ROL006",
+                place_of(rollout, "spec", "tier"),
+                f"{rollout.spec.tier} is moved by {other.name} already",
+                related=[Related(place_of(other, "spec", "tier"), "the other rollout")],
+                help="finish or roll back one, remove it, then begin the other",
+            )
+
+
+def is_named_start(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL007: `start` is the place before the first stage."""
+    for rollout in catalog.rollouts.values():
+        for i, stage in enumerate(rollout.spec.stages):
+            if stage.name == START:
+                yield diagnose(
+                    "ROL007",
+                    place_of(rollout, "spec", "stages", i, "name"),
+                    f"a stage of {rollout.name} is named {START}, which means that nothing has moved",
+                    help="give the stage another name",
+                )
+
+
+def halts_before_it_holds(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL008: the limit that halts lies at or above the one that lets on."""
+    for rollout in catalog.rollouts.values():
+        for i, gate in enumerate(rollout.spec.gates):
+            if gate.halt is None:
+                continue
+            if isinstance(gate.max, str) != isinstance(gate.halt, str):
+                wrong = "one is a number, the other a length of time"
+            elif limit_of(gate.halt) < limit_of(gate.max):  # type: ignore[operator]  # of one kind
+                wrong = f"it would halt at {gate.halt} and go on up to {gate.max}"
+            else:
+                continue
+            yield diagnose(
+                "ROL008",
+                place_of(rollout, "spec", "gates", i, "halt"),
+                f"gate {gate.name}: {wrong}",
+                found=str(gate.halt),
+                expected=f"at least {gate.max}",
+                help="write a `halt` that is worse than `max`",
+            )
+
+
+def shares_one_switch(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL009: a driver whose switch is the cluster's can't have pools on both sides."""
+    pools = _documents(catalog)
+    for rollout, tier in _ownership(catalog):
+        if not _is_one_switch(tier):
+            continue
+        for i in range(len(rollout.spec.stages)):
+            for cluster in catalog.clusters.values():
+                here = {pool.name for pool in cluster.pools_of(tier)}
+                moved = here & pools_at(rollout.spec, i, pools)
+                if moved and moved != here:
+                    yield diagnose(
+                        "ROL009",
+                        place_of(rollout, "spec", "stages", i, "pools"),
+                        f"driver and device plugin of {tier.driver.name} are one switch for all of "
+                        f"{cluster.name}, and {listed(sorted(here - moved))} would stay behind",
+                        help="move all pools of the cluster in one stage, cluster by cluster",
+                    )
+
+
+def _is_one_switch(tier: Tier) -> bool:
+    """Whether driver and device plugin are switched for a whole cluster at once."""
+    preset = tier.driver.preset
+    return preset is not None and preset.device_plugin.cluster_wide_switch
+
+
+def gate_is_not_known(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL010: the gate that a rollout brings exists on each of its clusters."""
+    pools = _documents(catalog)
+    for rollout in catalog.rollouts.values():
+        spec = rollout.spec
+        if spec.subject != "featureGate" or spec.gate is None:
+            continue
+        known = feature_matrix().gate(spec.gate)
+        names = pools_at(spec, len(spec.stages) - 1, pools)
+        for cluster in sorted({pools[name].spec.cluster for name in names}):
+            minor = catalog.clusters[cluster].minor if cluster in catalog.clusters else None
+            if minor is not None and (known is None or not known.settable(minor)):
+                yield diagnose(
+                    "ROL010",
+                    place_of(rollout, "spec", "gate"),
+                    f"Kubernetes {minor} of {cluster} has no gate {spec.gate} that can be set",
+                    help="see `dracfg show gates` for those it has",
+                )
+
+
+def limit_of(threshold: Quantity | str) -> Quantity | timedelta:
+    """A threshold as something that compares: a length of time, or the quantity."""
+    return parse_length(threshold) if isinstance(threshold, str) else threshold
+
+
+RULES: tuple[Rule, ...] = (
+    starts_with_claims,
+    loses_both_paths,
+    begins_too_wide,
+    interrupts_what_cannot_begin_anew,
+    lacks_its_subject,
+    meets_another,
+    is_named_start,
+    halts_before_it_holds,
+    shares_one_switch,
+    gate_is_not_known,
+)

@@ -1,0 +1,19 @@
+"""Things by what they have in common, so that a look-up does not walk all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+def grouped(
+    things: Iterable[_T], keys: Callable[[_T], Iterable[str]]
+) -> Mapping[str, tuple[_T, ...]]:
+    """The things under each of their keys, in their order."""
+    found: dict[str, list[_T]] = {}
+    for thing in things:
+        for key in keys(thing):
+            found.setdefault(key, []).append(thing)
+    return {key: tuple(listed) for key, listed in found.items()}
