@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dracfg.link.catalog import Driver
 from dracfg.link.classes import ClassPlan
+from dracfg.link.driver import Driver
 from dracfg.lower.selectors import effective_match, expression
 from dracfg.model.tier import AttributeMatch, CapacityRange, Match
 

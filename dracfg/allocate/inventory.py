@@ -1,6 +1,6 @@
 """Recorded cluster objects → what devices there are. Nothing in a record raises: it is found.
 
-Knows ResourceSlices and Nodes, passes over every other kind; knows no catalog.
+Knows ResourceSlices, DeviceTaintRules and Nodes, passes over every other kind; knows no catalog.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dracfg.allocate.nodes import Node, read_node
 from dracfg.allocate.pools import Pool, PoolKey, build_pools
 from dracfg.allocate.shape import KIND
 from dracfg.allocate.slices import Slice, read_slice
+from dracfg.allocate.taintrules import TaintRule, read_taint_rules, wide_rules
 from dracfg.diagnostics import Diagnostic, Related, diagnose, sort_key
 from dracfg.diagnostics.span import whole_file
 from dracfg.source.records import Record, RecordedObject
@@ -26,7 +27,8 @@ class Inventory:
 
     `nodes` holds recorded Nodes, and those that slices name, then without labels. `slices` are
     all that could be read, also outdated ones, in the order of their names; `spoiled` are the
-    pools of which a slice could not be read.
+    pools of which a slice could not be read. `taint_rules` are the recorded DeviceTaintRules: the
+    taints of devices are without them.
     """
 
     pools: tuple[Pool, ...]
@@ -36,6 +38,7 @@ class Inventory:
     _elsewhere: tuple[Device, ...] = field(compare=False, repr=False)
     slices: tuple[Slice, ...] = field(default=(), repr=False)
     spoiled: frozenset[PoolKey] = field(default=frozenset(), repr=False)
+    taint_rules: tuple[TaintRule, ...] = field(default=(), repr=False)
 
     @property
     def drivers(self) -> tuple[str, ...]:
@@ -91,9 +94,10 @@ def load_inventory(
             slices.append(part)
         elif (key := _pool_key(item.data)) is not None:
             spoiled.add(key)
+    rules = read_taint_rules(recorded)
     inventory, found = inventory_of(slices, nodes, frozenset(spoiled))
-    faults += [*found, *_uncertain(inventory.pools, nodes)]
-    return inventory, tuple(sorted(faults, key=sort_key))
+    faults += [*found, *_uncertain(inventory.pools, nodes), *wide_rules(rules)]
+    return replace(inventory, taint_rules=rules), tuple(sorted(faults, key=sort_key))
 
 
 def _distinct(

@@ -16,8 +16,9 @@ from dracfg.allocate.devices import Device
 from dracfg.allocate.inventory import Inventory, load_inventory
 from dracfg.allocate.shape import GROUP, KIND
 from dracfg.kube.requestpolicy import RequestPolicy
-from dracfg.link.catalog import Cluster, Driver, Pool, PoolDevices, Tier
+from dracfg.link.catalog import Cluster, Pool, PoolDevices, Tier
 from dracfg.link.classes import publishes_shareable
+from dracfg.link.driver import Driver
 from dracfg.link.published import consumption
 from dracfg.lower.selectors import normalised_version
 from dracfg.model.sharing import Partition, Partitioned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from dracfg.allocate.funnel import Funnel, NodeFunnel, funnel
 from dracfg.allocate.inventory import Inventory
@@ -10,12 +11,16 @@ from dracfg.allocate.modelled import modelled_inventory
 from dracfg.allocate.narrowing import Ground
 from dracfg.allocate.restrictions import restrictions
 from dracfg.allocate.selection import Selection
+from dracfg.kube.features import feature_matrix
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.claims import claim_plan
 from dracfg.link.classes import device_classes
+from dracfg.lower.gates import GatePlan
 from dracfg.lower.quarantine import quarantined
 from dracfg.lower.templates import profile_places
 from dracfg.model.tenant import Profile
+
+FRACTIONS, TAINTS = "DRAFractionalCapacityRange", "DRADeviceTaints"
 
 
 def place(
@@ -24,11 +29,11 @@ def place(
     profile: Profile,
     inventories: Mapping[str, Inventory],
     *,
-    fractional: frozenset[str] = frozenset(),
+    gates: Mapping[str, GatePlan] = MappingProxyType({}),
 ) -> tuple[Funnel, ...]:
     """The funnel of the profile on each cluster where it exists, by the clusters' names.
 
-    `fractional` names the clusters on which DRAFractionalCapacityRange is on.
+    `gates` are the gate plans by the cluster's name; without one, the defaults of its minor hold.
     """
     found = []
     for name in tenant.clusters:
@@ -40,14 +45,15 @@ def place(
         if plan is None:
             continue
         inventory = inventories.get(name)
+        fractional, looks_at_taints = (_is_on(cluster, gates, gate) for gate in (FRACTIONS, TAINTS))
         if inventory is not None:
             ground = Ground(
                 name,
                 cluster.minor,
                 inventory,
                 Selection(cluster.minor),
-                restrictions(cluster),
-                fractional=name in fractional,
+                restrictions(cluster, inventory.taint_rules, looks_at_taints=looks_at_taints),
+                fractional=fractional,
             )
             found.append(funnel(plan, ground))
         else:
@@ -58,10 +64,17 @@ def place(
                 modelled.inventory,
                 Selection(cluster.minor, modelled=True),
                 alike=modelled.nodes,
-                fractional=name in fractional,
+                fractional=fractional,
             )
             found.append(_without_quarantine(cluster, funnel(plan, ground)))
     return tuple(found)
+
+
+def _is_on(cluster: Cluster, gates: Mapping[str, GatePlan], name: str) -> bool:
+    plan = gates.get(cluster.name)
+    if plan is not None:
+        return plan.is_on(name)
+    return bool(feature_matrix().gates[name].at(cluster.minor).default)
 
 
 def _without_quarantine(cluster: Cluster, found: Funnel) -> Funnel:

@@ -19,6 +19,7 @@ from dracfg.audit.events import Event, read_event
 from dracfg.audit.heldclaims import HeldClaim, held_claim
 from dracfg.audit.pods import Pod, read_pod
 from dracfg.audit.trialresults import TrialPod, trial_pods
+from dracfg.check.recordedaccess import access_objects
 from dracfg.diagnostics import Diagnostic
 from dracfg.kube.quantity import Quantity
 from dracfg.lower.policyversions import POLICY, VERSION
@@ -48,23 +49,6 @@ class QuotaUse:
 
 
 @dataclass(frozen=True, slots=True)
-class TaintRule:
-    """A DeviceTaintRule; None in the selector stands for any."""
-
-    name: str
-    driver: str | None
-    pool: str | None
-    device: str | None
-    key: str
-    effect: str
-
-    def selects(self, device: tuple[str, str, str]) -> bool:
-        """Whether the rule taints a device, named by (driver, pool, device)."""
-        wanted = (self.driver, self.pool, self.device)
-        return all(want in (None, have) for want, have in zip(wanted, device, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
 class Dump:
     """What is recorded of one cluster. `at` is the moment at which everything is judged, `newest` the
     last that the record itself tells of.
@@ -82,7 +66,6 @@ class Dump:
     namespaces: Mapping[str, Namespace]
     events: tuple[Event, ...]
     quotas: tuple[QuotaUse, ...]
-    taint_rules: tuple[TaintRule, ...]
     leases: Mapping[str, datetime]
     policy_versions: frozenset[tuple[str, str]]
     unread: frozenset[tuple[str, str]]
@@ -90,6 +73,8 @@ class Dump:
     at: datetime | None
     newest: datetime | None = None
     trial_pods: tuple[TrialPod, ...] = ()
+    access: tuple[RecordedObject, ...] = ()
+    """Roles and bindings."""
 
     def pod_of(self, namespace: str, name: str, uid: str) -> Pod | None:
         """The pod that a claim is reserved for; another pod of that name is not it."""
@@ -133,7 +118,6 @@ def read_dump(
         namespaces={space.name: space for space in spaces},
         events=tuple(event for item in items if (event := read_event(item)) is not None),
         quotas=tuple(use for item in items for use in _quota(item)),
-        taint_rules=tuple(rule for item in items if (rule := _taint_rule(item)) is not None),
         leases=dict(lease for item in items if (lease := _lease(item)) is not None),
         policy_versions=frozenset(
             version for item in items if (version := _policy_version(item)) is not None
@@ -145,6 +129,7 @@ def read_dump(
         at=at or newest,
         newest=newest,
         trial_pods=tuple(trial_pods(items)),
+        access=access_objects(records),
     )
     return dump, (*faults, *more)
 
@@ -175,22 +160,6 @@ def _quota(item: RecordedObject) -> Iterable[QuotaUse]:
         except ValueError:
             continue
         yield QuotaUse(namespace or "default", name or "", key, *amounts)
-
-
-def _taint_rule(item: RecordedObject) -> TaintRule | None:
-    data = item.data
-    selector, taint = mapping(data, "spec", "deviceSelector"), mapping(data, "spec", "taint")
-    # Without a selector a rule matches nothing (kubernetes/api@v0.37.0-rc.0 resource/v1/types.go).
-    if data["kind"] != "DeviceTaintRule" or "deviceSelector" not in mapping(data, "spec"):
-        return None
-    return TaintRule(
-        text(data, "metadata", "name") or "",
-        text(selector, "driver"),
-        text(selector, "pool"),
-        text(selector, "device"),
-        text(taint, "key") or "",
-        text(taint, "effect") or "NoSchedule",
-    )
 
 
 def _lease(item: RecordedObject) -> tuple[str, datetime] | None:

@@ -18,8 +18,9 @@ from dracfg.audit.view import DeviceId, Holding, View
 from dracfg.kube.quantity import Quantity
 
 State = Literal["idle", "allocated", "shared", "unknown", "unpublished"]
-"""shared: held by shares that leave something. unknown: held on a node that may be lost, or in a
-pool that is not recorded as a whole. unpublished: held, and no slice tells of it."""
+"""shared: held by shares that leave something. unknown: held on a node that may be lost, in a pool
+that is not recorded as a whole, or of a record without claims. unpublished: held, and no slice tells
+of it."""
 
 _NONE = Quantity.of(0)
 
@@ -100,6 +101,7 @@ class Ledger:
 def build_ledger(view: View) -> Ledger:
     """The ledger of a view."""
     tiers = Tiers(view)
+    unasked = None if "ResourceClaim" in view.dump.recorded else "no claims are recorded"
     incomplete = {
         (pool.driver, pool.name): pool.invalid_reason or "its pool is not recorded as a whole"
         for pool in view.dump.inventory.pools
@@ -111,7 +113,7 @@ def build_ledger(view: View) -> Ledger:
         key = (device.driver, device.pool, device.name)
         if key not in seen:
             seen.add(key)
-            reason = incomplete.get((device.driver, device.pool))
+            reason = unasked or incomplete.get((device.driver, device.pool))
             entries.append(_entry(view, tiers, key, device, reason))
     entries += [
         _entry(view, tiers, key, None, "no slice tells of it")
@@ -185,7 +187,15 @@ def _share(view: View, holding: Holding) -> Share:
 
 
 def _amounts(view: View, tiers: Tiers, device: Device, lost: list[Holding]) -> dict[str, Amount]:
-    """The capacities of a device; one that is held as a whole is taken with all that it has."""
+    """The capacities of a device; one that is held as a whole is taken with all that it has.
+
+    Where no claims are recorded, nobody knows that anything is free.
+    """
+    if "ResourceClaim" not in view.dump.recorded:
+        return {
+            key: Amount(fact.value, used=fact.value, unknown=fact.value)
+            for key, fact in device.capacity.items()
+        }
     use = view.state.use((device.driver, device.pool, device.name))
     left = view.state.remaining(device)
     whole = [holding for holding in lost if holding.result.share_id is None]

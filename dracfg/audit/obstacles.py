@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from dracfg.allocate.claims import DeviceRequest
 from dracfg.allocate.devices import Device
 from dracfg.allocate.selection import device_facts
+from dracfg.allocate.taintrules import TaintRule
 from dracfg.audit.heldclaims import HeldClaim
 from dracfg.audit.view import View
 from dracfg.audit.words import count
@@ -19,6 +20,7 @@ from dracfg.cel import CelEnvironment, EvaluationError, Program, device_environm
 from dracfg.kube.features import feature_matrix
 from dracfg.kube.quantity import Quantity
 from dracfg.kube.requestpolicy import consumed
+from dracfg.lower.quarantine import taint_rule_version
 from dracfg.lower.selectors import class_selectors
 
 
@@ -37,11 +39,15 @@ class Obstacles:
     view: View
     _environment: CelEnvironment = field(init=False)
     _programs: dict[str, Program | None] = field(default_factory=dict)
+    _rules: tuple[TaintRule, ...] = field(init=False)
+    """Those that components of the cluster read."""
 
     def __post_init__(self) -> None:
         cluster = self.view.cluster
         minor = cluster.minor if cluster is not None else feature_matrix().minors[-1]
         self._environment = device_environment(minor, frozenset())
+        read = cluster is None or taint_rule_version(cluster) is not None
+        self._rules = self.view.dump.inventory.taint_rules if read else ()
 
     def of(self, claim: HeldClaim) -> Obstacle | None:
         """The first request of the claim that nothing can serve; None where the record shows none."""
@@ -141,7 +147,9 @@ class Obstacles:
     def _taints(self, device: Device) -> Iterator[str]:
         key = (device.driver, device.pool, device.name)
         yield from (f"{taint.key}:{taint.effect}" for taint in device.taints)
-        yield from (f"{r.key}:{r.effect}" for r in self.view.dump.taint_rules if r.selects(key))
+        for rule in self._rules:
+            if rule.selects(key):
+                yield f"{rule.taint.key}:{rule.taint.effect}"
 
     def _tolerated(self, ask: DeviceRequest, device: Device) -> bool:
         for taint in self._taints(device):

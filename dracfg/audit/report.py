@@ -11,6 +11,7 @@ from dracfg.audit.causes import PendingCause, pending_causes, pending_findings
 from dracfg.audit.dump import read_dump
 from dracfg.audit.finding import Handling, LiveFinding
 from dracfg.audit.ledger import Amount, Entry, Ledger, Share, Total, build_ledger
+from dracfg.audit.offers import Lent, lent, lent_document
 from dracfg.audit.rules import RULES
 from dracfg.audit.rules.trials import recorded_trials
 from dracfg.audit.trials import Trial, trial_document
@@ -43,6 +44,7 @@ class AuditReport:
     causes: tuple[PendingCause, ...]
     unread: frozenset[Diagnostic] = frozenset()
     trials: tuple[Trial, ...] = ()
+    offers: tuple[Lent, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -96,7 +98,8 @@ def audit(
     ordered = tuple(sorted(listed, key=lambda finding: sort_key(finding.diagnostic)))
     name = cluster.name if cluster is not None else None
     ledger, trials = build_ledger(view), recorded_trials(view)
-    return AuditReport(name, dump.at, ordered, ledger, causes, frozenset(lost), trials)
+    offers = lent(catalog, cluster, ledger)
+    return AuditReport(name, dump.at, ordered, ledger, causes, frozenset(lost), trials, offers)
 
 
 def audit_document(done: AuditReport) -> dict[str, Any]:
@@ -119,6 +122,7 @@ def audit_document(done: AuditReport) -> dict[str, Any]:
     document["ledger"] = [_entry(entry) for entry in done.ledger.entries]
     document["causes"] = [_cause(cause) for cause in done.causes]
     document["trials"] = [trial_document(trial) for trial in done.trials]
+    document["offers"] = [lent_document(one) for one in done.offers]
     document["totals"] = [_total(total) for total in done.ledger.totals]
     return document
 

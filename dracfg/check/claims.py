@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd
 
@@ -13,6 +13,7 @@ from dracfg.kube.limits import limits
 from dracfg.link.catalog import Catalog, Cluster, Grant, Place, Tenant
 from dracfg.link.claims import Ask, ClaimPlan, claim_plan
 from dracfg.link.classes import device_classes
+from dracfg.link.memo import per_catalog
 from dracfg.lower.quotas import class_limits
 from dracfg.model.base import at
 from dracfg.model.tenant import Entitlement, Profile, Request
@@ -31,8 +32,13 @@ class Planned:
         return count_of(self.tenant, self.position, self.plan.profile, request)
 
 
-def planned(catalog: Catalog) -> Iterator[Planned]:
+@per_catalog
+def planned(catalog: Catalog) -> tuple[Planned, ...]:
     """Every profile, on each cluster where it can be emitted."""
+    return tuple(_planned(catalog))
+
+
+def _planned(catalog: Catalog) -> Iterator[Planned]:
     classes = {
         name: {plan.name: plan for plan in device_classes(catalog, cluster)}
         for name, cluster in catalog.clusters.items()
@@ -85,6 +91,7 @@ class _Charge:
 
 def exceeds_its_quota(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP004: a claim that its namespace's quota could never let through."""
+    limits_of: dict[Place, Mapping[str, int]] = {}
     for made in planned(catalog):
         if made.tenant.document.spec.state == "removed":
             continue
@@ -92,10 +99,15 @@ def exceeds_its_quota(catalog: Catalog) -> Iterator[Diagnostic]:
         for place in made.tenant.places_on(made.cluster.name):
             if not emitted_in(made.plan.profile, place.name):
                 continue
-            allowed = class_limits(made.cluster, made.tenant, place)
+            if place not in limits_of:
+                limits_of[place] = class_limits(made.cluster, made.tenant, place)
+            allowed = limits_of[place]
             for name, charge in charges.items():
-                # Numbers that could not be understood are a finding of their own.
-                if charge.ask.grant.numbers and charge.devices > allowed.get(name, 0):
+                # Numbers that could not be understood are a finding of their own, and a tenant that
+                # a rollout has not reached, or only in part, has claims in a later stage.
+                grant = charge.ask.grant
+                in_force = grant.numbers and grant.uses_claims and grant.by_plugin is None
+                if in_force and charge.devices > allowed.get(name, 0):
                     yield _over_quota(made, place, charge, allowed.get(name, 0))
 
 

@@ -1,4 +1,4 @@
-"""TEN055: who may meet on one device is what the policy says, not what happens to be scheduled.
+"""TEN055, CAP083: who may meet on one device is what the policy says, not what is scheduled.
 
 The scheduler knows no tenants: two that are entitled to shares of one pool's devices will meet on
 one. A policy that keeps to one tenant therefore holds only where no other reaches its devices.
@@ -90,4 +90,22 @@ def _place(tenant: Tenant, grant: Grant) -> Span:
     return at(tenant.document, "spec", "acceptedOffers", position, "entitlement")
 
 
-RULES: tuple[Rule, ...] = (tenants_meet,)
+def names_no_group(catalog: Catalog) -> Iterator[Diagnostic]:
+    """CAP083: no document says which tenants are a group, so it is held to one tenant."""
+    for policy in catalog.policies.values():
+        spec = policy.spec
+        if policy.document is None or not isinstance(spec, Consumable | Partitioned | TimeSliced):
+            continue
+        if spec.tenancy == "group":
+            yield diagnose(
+                "CAP083",
+                at(policy.document, "spec", "tenancy"),
+                f"{policy.name} lets a group of tenants meet, and nothing says who is of it",
+                found="group",
+                expected="sameTenant, or any with the reason",
+                help="write `tenancy: sameTenant`, which it is held to, or "
+                "`tenancy: {any: <who approved that they meet>}`",
+            )
+
+
+RULES: tuple[Rule, ...] = (tenants_meet, names_no_group)

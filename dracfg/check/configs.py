@@ -15,7 +15,8 @@ from dracfg.check.places import key_place, place
 from dracfg.check.rule import Rule, listed, suggestion
 from dracfg.check.uses import entitled
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
-from dracfg.link.catalog import Catalog, Driver, Policy, Tier
+from dracfg.link.catalog import Catalog, Policy, Tier
+from dracfg.link.driver import Driver
 from dracfg.lower.classes import plain_map
 from dracfg.model import kinds
 from dracfg.model.base import at

@@ -1,46 +1,18 @@
-"""TEN054: classes of different tiers must never take the same device, else no quota bounds it.
-
-Proven by the classes' conditions, or on what is recorded of the cluster. Admin classes take nothing
-and are left out.
-"""
+"""TEN054: classes of different tiers must never take the same device, else no quota bounds it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import combinations
-from types import MappingProxyType
-from typing import Literal
-
-from dracfg.allocate.inventory import Inventory
-from dracfg.allocate.selection import Selection
-from dracfg.check.apart import apart
 from dracfg.check.rule import listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Tier
-from dracfg.link.classes import ClassPlan, device_classes
-from dracfg.lower.selectors import class_selectors
+from dracfg.link.catalog import Catalog
 from dracfg.model.base import at
+from dracfg.plan.disjoint import NOTHING_RECORDED, Inventories, TierProof, tier_proofs
 
 _MOST_DEVICES = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TierProof:
-    """What is known of two tiers of a cluster.
-
-    `by` says what keeps them apart: `expressions`, `inventory`, or None where nothing does. `words`
-    are what was found: the attributes that tell them apart, or the devices that both take.
-    """
-
-    cluster: Cluster
-    tiers: tuple[Tier, Tier]
-    by: Literal["expressions", "inventory"] | None
-    words: tuple[str, ...]
-
-
 def check_disjoint(
-    catalog: Catalog, inventories: Mapping[str, Inventory] = MappingProxyType({})
+    catalog: Catalog, inventories: Inventories = NOTHING_RECORDED
 ) -> tuple[Diagnostic, ...]:
     """TEN054 for each pair of tiers that is not proven disjoint, once for all clusters."""
     found: dict[Diagnostic, None] = {}
@@ -48,75 +20,6 @@ def check_disjoint(
         if proof.by is None:
             found[_overlap(proof)] = None
     return tuple(found)
-
-
-def tier_proofs(
-    catalog: Catalog, inventories: Mapping[str, Inventory] = MappingProxyType({})
-) -> Iterator[TierProof]:
-    """What is known of every two tiers, cluster by cluster; `inventories` are by the cluster's name."""
-    for cluster in catalog.clusters.values():
-        by_tier: dict[str, list[ClassPlan]] = {}
-        for plan in device_classes(catalog, cluster):
-            if not plan.admin:
-                by_tier.setdefault(plan.tier.name, []).append(plan)
-        alike = {name: _distinct(plans) for name, plans in by_tier.items()}
-        for one, other in combinations(sorted(alike), 2):
-            yield _proof(cluster, alike[one], alike[other], inventories.get(cluster.name))
-
-
-def _distinct(plans: Iterable[ClassPlan]) -> list[ClassPlan]:
-    """One class of those with the same selectors."""
-    return list({tuple(class_selectors(plan)): plan for plan in plans}.values())
-
-
-def _proof(
-    cluster: Cluster,
-    first: list[ClassPlan],
-    second: list[ClassPlan],
-    inventory: Inventory | None,
-) -> TierProof:
-    tiers = (first[0].tier, second[0].tier)
-    open_: list[tuple[ClassPlan, ClassPlan]] = []
-    words: dict[str, None] = {}
-    for one in first:
-        for other in second:
-            difference = apart(one, other)
-            if difference is None:
-                open_.append((one, other))
-            else:
-                words[difference] = None
-    if not open_:
-        return TierProof(cluster, tiers, "expressions", tuple(words))
-    if inventory is None:
-        return TierProof(cluster, tiers, None, ())
-    return _recorded(cluster, tiers, open_, inventory)
-
-
-def _recorded(
-    cluster: Cluster,
-    tiers: tuple[Tier, Tier],
-    pairs: list[tuple[ClassPlan, ClassPlan]],
-    inventory: Inventory,
-) -> TierProof:
-    """A record decides where each of the classes finds devices in it, and all for certain."""
-    selection = Selection(cluster.minor)
-    driver = tiers[0].driver.name
-    devices = [device for device in inventory.devices if device.driver == driver]
-    shared: dict[str, None] = {}
-    certain = all(pool.complete for pool in inventory.pools_of(driver))
-    for pair in pairs:
-        outcomes = [[selection.select(plan, device).outcome for device in devices] for plan in pair]
-        certain = certain and all(
-            True in seen and all(isinstance(outcome, bool) for outcome in seen) for seen in outcomes
-        )
-        shared |= {
-            f"{device.pool}/{device.name}": None
-            for device, one, other in zip(devices, *outcomes, strict=True)
-            if one is True and other is True
-        }
-    if certain and not shared:
-        return TierProof(cluster, tiers, "inventory", (f"{len(devices)} recorded devices",))
-    return TierProof(cluster, tiers, None, tuple(shared))
 
 
 def _overlap(proof: TierProof) -> Diagnostic:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dracfg.check.rule import Rule, listed
 from dracfg.check.uses import Use, pairs
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Driver
+from dracfg.link.catalog import Catalog, Cluster
+from dracfg.link.driver import Driver
 from dracfg.lower.trials import trial_runs
 from dracfg.model.base import at
 from dracfg.model.sharing import Consumable, Partitioned, TimeSliced

@@ -21,7 +21,10 @@ from dracfg.check.gatesettings import (
 from dracfg.check.places import key_place, place
 from dracfg.check.rule import Rule, suggestion
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Driver, Pool
+from dracfg.link.catalog import Catalog, Cluster, Pool
+from dracfg.link.driver import Driver
+from dracfg.link.exposure import GROUP as METADATA_GROUP
+from dracfg.link.exposure import exposures
 from dracfg.link.presetdata import MAIN
 
 
@@ -180,8 +183,12 @@ def is_allowed_for_nothing(catalog: Catalog) -> Iterator[Diagnostic]:
         }
         for entry in filter(is_driver_gate, cluster.document.spec.allow_alpha):
             name, _, gate = entry.rpartition("/")
+            if name == METADATA_GROUP and entry in metadata_versions(cluster):
+                continue
             help_, fix = "remove the entry", None
-            if name not in here:
+            if name == METADATA_GROUP:
+                message = f"no driver of {cluster.name} writes metadata files in {gate}"
+            elif name not in here:
                 near, driver_name = suggestion(name, here)
                 message = f"no driver {name} hands out devices on {cluster.name}"
                 help_, fix = near or help_, f"{driver_name}/{gate}" if driver_name else None
@@ -211,6 +218,16 @@ def _on(pool: Pool, driver: Driver) -> dict[str, Setting]:
         for gate, setting in gate_settings(pool, driver).items()
         if setting.on and setting.stage != "absent"
     }
+
+
+def metadata_versions(cluster: Cluster) -> frozenset[str]:
+    """The alpha versions of metadata files that are written alone, as allowAlpha names them."""
+    return frozenset(
+        f"{METADATA_GROUP}/{version}"
+        for one in exposures(cluster)
+        if one.only_alpha
+        for version in one.versions
+    )
 
 
 def _excluded(driver: Driver, gate: str) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from typing import Literal
 from dracfg.check.places import key_place, place
 from dracfg.check.uses import listing
 from dracfg.diagnostics import Span
-from dracfg.link.catalog import Catalog, Cluster, Driver, Pool
+from dracfg.link.catalog import Catalog, Cluster, Pool
+from dracfg.link.driver import Driver
 from dracfg.link.presetdata import GateFact
 from dracfg.lower.helmvalues import FEATURE_GATES, gate_values
 

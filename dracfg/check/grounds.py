@@ -5,12 +5,13 @@ A guarantee may rest on an alpha feature or on a driver's word only where a docu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from dracfg.check.guarantees import number_place
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Driver, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
+from dracfg.link.driver import Driver
 from dracfg.lower.quotas import class_limits
 from dracfg.model.base import at
 from dracfg.plan.assurance import markets
@@ -118,10 +119,14 @@ def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
             if not by_claims or not _is_understood(tenant):
                 continue
             profiles = tuple(held_by(cluster, tenant, asked_for))
+            limits = [
+                (place, class_limits(cluster, tenant, place))
+                for place in tenant.places_on(cluster.name)
+            ]
             for holding in holdings:
                 kind = holding.kind.name
                 if holding.is_promised and any(kind in one.charged for one in profiles):
-                    most = _reached(cluster, tenant, profiles, kind)
+                    most = _reached(limits, profiles, kind)
                     if most < holding.guaranteed:
                         yield _unreached(holding, cluster, most)
 
@@ -137,15 +142,13 @@ def _is_understood(tenant: Tenant) -> bool:
     )
 
 
-def _reached(cluster: Cluster, tenant: Tenant, profiles: Sequence[Held], kind: str) -> int:
+def _reached(
+    limits: Sequence[tuple[Place, Mapping[str, int]]], profiles: Sequence[Held], kind: str
+) -> int:
     """Devices of a class that claims of the profiles can hold over all namespaces."""
     return sum(
-        reachable(
-            class_limits(cluster, tenant, place),
-            [one.charged for one in profiles if one.place is place],
-            kind,
-        )
-        for place in tenant.places_on(cluster.name)
+        reachable(allowed, [one.charged for one in profiles if one.place is place], kind)
+        for place, allowed in limits
     )
 
 

@@ -17,7 +17,7 @@ from dracfg.check.proofwords import (
     mend_words,
     plural,
 )
-from dracfg.check.rule import Rule, listed
+from dracfg.check.rule import listed
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog
 from dracfg.model.base import at
@@ -30,6 +30,7 @@ from dracfg.plan.assurance import (
     own_demand,
     single,
 )
+from dracfg.plan.disjoint import NOTHING_RECORDED, Inventories
 from dracfg.plan.promises import Holding, Market, merged
 from dracfg.plan.proofs import blocking
 from dracfg.plan.proofs.blocking import Arrangement, NoPlace
@@ -51,9 +52,11 @@ Holds = Callable[[Mapping[Kind, int]], bool]
 """Whether a guarantee holds beside so much of each kind in others' hands."""
 
 
-def are_not_proven(catalog: Catalog) -> Iterator[Diagnostic]:
+def check_guarantees(
+    catalog: Catalog, inventories: Inventories = NOTHING_RECORDED
+) -> Iterator[Diagnostic]:
     """CAP040 to CAP045 and CAP050, guarantee by guarantee."""
-    for market in markets(catalog):
+    for market in markets(catalog, inventories):
         refuted: Counter[str] = Counter()
         for answer in assured(catalog, market):
             match answer.verdict:
@@ -319,6 +322,3 @@ def _after_reclaim(answer: Assurance) -> Diagnostic:
         ],
         help="workloads outside of Kueue's queues are bounded by their limits alone",
     )
-
-
-RULES: tuple[Rule, ...] = (are_not_proven,)

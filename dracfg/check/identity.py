@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dracfg.check.rule import Rule
 from dracfg.check.uses import drivers_of, entitled
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
-from dracfg.link.catalog import Catalog, Driver, Policy, Tenant, Tier
+from dracfg.link.catalog import Catalog, Policy, Tenant, Tier
+from dracfg.link.driver import Driver
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Profile, Request
 from dracfg.model.tier import AttributeParameter

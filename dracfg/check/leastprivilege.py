@@ -118,8 +118,8 @@ def _applier(
         if thing["kind"] in ("ClusterRole", "Role")
     }
     allowed = {
-        (verb, thing["apiVersion"].rpartition("/")[0], plural(thing["kind"]))
-        for thing in applied
+        (verb, version.rpartition("/")[0], plural(kind))
+        for version, kind in {(thing["apiVersion"], thing["kind"]) for thing in applied}
         for verb in applier_verbs()
     }
     for granted in roles.values():

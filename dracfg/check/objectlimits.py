@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dracfg.check.objectnames import CLAIM_KINDS, asks_of, claim_spec_of
@@ -21,6 +22,10 @@ pkg/api/validation/objectmeta.go (TotalAnnotationSizeLimitB)."""
 HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
+Place = Callable[[], Origin]
+"""Where a finding would point; it is looked up only where there is one."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Over:
     """What there is too much of: `found` of `unit`, where at most `most` are allowed."""
@@ -32,26 +37,29 @@ class _Over:
     origin: Origin
 
 
+def _over(what: str, found: int, most: int, unit: str, place: Place) -> tuple[_Over, ...]:
+    return (_Over(what, found, most, unit, place()),) if found > most else ()
+
+
 def limit_findings(catalog: Catalog, artifact: Artifact, minor: str) -> Iterator[Diagnostic]:
     """Every limit of a minor that one object goes over."""
     thing = artifact.object
     most = limits(minor)
-    checks = [*_annotations(artifact)]
+    found = [*_annotations(artifact)]
     if thing["kind"] in CLAIM_KINDS:
-        checks += _claim(catalog, artifact, most)
+        found += _claim(catalog, artifact, most)
     elif thing["kind"] == "DeviceClass":
-        checks += _class(artifact, most)
-    for over in checks:
-        if over.found > over.most:
-            yield diagnose(
-                "OBJ009",
-                span_of(catalog, over.origin),
-                f"{thing['kind']} {thing['metadata']['name']}: {over.what} "
-                f"{'have' if over.what.endswith('s') else 'has'} {over.found:,} {over.unit}; "
-                f"Kubernetes {minor} takes at most {over.most:,}",
-                found=f"{over.found:,}",
-                expected=f"at most {over.most:,}",
-            )
+        found += _class(artifact, most)
+    for over in found:
+        yield diagnose(
+            "OBJ009",
+            span_of(catalog, over.origin),
+            f"{thing['kind']} {thing['metadata']['name']}: {over.what} "
+            f"{'have' if over.what.endswith('s') else 'has'} {over.found:,} {over.unit}; "
+            f"Kubernetes {minor} takes at most {over.most:,}",
+            found=f"{over.found:,}",
+            expected=f"at most {over.most:,}",
+        )
 
 
 def json_bytes(value: Any) -> int:
@@ -60,82 +68,85 @@ def json_bytes(value: Any) -> int:
     return len(text.translate(HTML).encode())
 
 
-def _annotations(artifact: Artifact) -> Iterator[_Over]:
+def _annotations(artifact: Artifact) -> Iterable[_Over]:
     held: Mapping[str, str] = artifact.object["metadata"].get("annotations") or {}
     size = sum(len(key.encode()) + len(value.encode()) for key, value in held.items())
-    yield _Over("the set of annotations", size, ANNOTATIONS_BYTES, "bytes", artifact.origin)
+    what = "the set of annotations"
+    return _over(what, size, ANNOTATIONS_BYTES, "bytes", lambda: artifact.origin)
 
 
 def _class(artifact: Artifact, most: Limits) -> Iterator[_Over]:
     spec = artifact.object.get("spec") or {}
-    match = artifact.origin.at("match")
     policy = next((via for via in artifact.via if via.kind == "SharingPolicy"), artifact.origin)
+
+    def match() -> Origin:
+        return artifact.origin.at("match")
+
     selectors = spec.get("selectors") or ()
-    yield _Over("the class", len(selectors), most.selectors_per_class, "selectors", match)
+    yield from _over("the class", len(selectors), most.selectors_per_class, "selectors", match)
     yield from _expressions(selectors, most, match)
     configs = spec.get("config") or ()
-    yield _Over("the class", len(configs), most.configs_per_class, "configs", policy.at("config"))
+    place = partial(policy.at, "config")
+    yield from _over("the class", len(configs), most.configs_per_class, "configs", place)
     for config in configs:
-        yield _parameters(config, most, policy.at("config", "values"))
+        yield from _parameters(config, most, partial(policy.at, "config", "values"))
 
 
 def _claim(catalog: Catalog, artifact: Artifact, most: Limits) -> Iterator[_Over]:
     devices = claim_spec_of(artifact.object).get("devices") or {}
-    found = profile_of(catalog, artifact.origin)
-    own = artifact.origin if found is None else found[0]
-    requests = devices.get("requests") or ()
-    constraints = devices.get("constraints") or ()
-    configs = devices.get("config") or ()
-    yield _Over("the claim", len(requests), most.requests_per_claim, "requests", own.at("requests"))
-    yield _Over(
-        "the claim", len(constraints), most.constraints_per_claim, "constraints", own.at("align")
-    )
-    yield _Over("the claim", len(configs), most.configs_per_claim, "configs", own.at("config"))
-    for request in requests:
-        place = own if found is None else request_origin(*found, request["name"])
-        yield from _request(request, most, place)
-    for constraint in constraints:
-        steps = "distinct" if "distinctAttribute" in constraint else "align"
-        yield _named(constraint, "a constraint", most, own.at(steps))
-    for i, config in enumerate(configs):
-        yield _named(config, "a config", most, own.at("config", i))
-        yield _parameters(config, most, own.at("config", i, "values"))
+
+    def own(*steps: str | int) -> Origin:
+        found = profile_of(catalog, artifact.origin)
+        return (artifact.origin if found is None else found[0]).at(*steps)
+
+    def asked(name: str) -> Origin:
+        found = profile_of(catalog, artifact.origin)
+        return artifact.origin if found is None else request_origin(*found, name)
+
+    for key, bound, unit, step in (
+        ("requests", most.requests_per_claim, "requests", "requests"),
+        ("constraints", most.constraints_per_claim, "constraints", "align"),
+        ("config", most.configs_per_claim, "configs", "config"),
+    ):
+        number = len(devices.get(key) or ())
+        yield from _over("the claim", number, bound, unit, partial(own, step))
+    for request in devices.get("requests") or ():
+        yield from _request(request, most, partial(asked, request["name"]))
+    for constraint in devices.get("constraints") or ():
+        step = "distinct" if "distinctAttribute" in constraint else "align"
+        yield from _named(constraint, "a constraint", most, partial(own, step))
+    for i, config in enumerate(devices.get("config") or ()):
+        yield from _named(config, "a config", most, partial(own, "config", i))
+        yield from _parameters(config, most, partial(own, "config", i, "values"))
 
 
-def _request(request: Mapping[str, Any], most: Limits, place: Origin) -> Iterator[_Over]:
+def _request(request: Mapping[str, Any], most: Limits, asked: Place) -> Iterator[_Over]:
     name = f"request {request['name']}"
-    alternatives = request.get("firstAvailable") or ()
-    yield _Over(
-        name, len(alternatives), most.alternatives_per_request, "alternatives", place.at("anyOf")
-    )
+    number = len(request.get("firstAvailable") or ())
+    bound = most.alternatives_per_request
+    yield from _over(name, number, bound, "alternatives", lambda: asked().at("anyOf"))
     for ask in asks_of(request):
-        tolerations = ask.get("tolerations") or ()
+        number, bound = len(ask.get("tolerations") or ()), most.tolerations_per_request
+        yield from _over(name, number, bound, "tolerations", lambda: asked().at("tolerations"))
         selectors = ask.get("selectors") or ()
-        yield _Over(
-            name,
-            len(tolerations),
-            most.tolerations_per_request,
-            "tolerations",
-            place.at("tolerations"),
-        )
-        yield _Over(name, len(selectors), most.selectors_per_request, "selectors", place)
-        yield from _expressions(selectors, most, place)
+        yield from _over(name, len(selectors), most.selectors_per_request, "selectors", asked)
+        yield from _expressions(selectors, most, asked)
 
 
-def _named(entry: Mapping[str, Any], what: str, most: Limits, place: Origin) -> _Over:
-    names = entry.get("requests") or ()
-    return _Over(what, len(names), most.request_names_per_constraint, "request names", place)
+def _named(entry: Mapping[str, Any], what: str, most: Limits, place: Place) -> Iterable[_Over]:
+    number = len(entry.get("requests") or ())
+    return _over(what, number, most.request_names_per_constraint, "request names", place)
 
 
-def _expressions(selectors: Any, most: Limits, place: Origin) -> Iterator[_Over]:
+def _expressions(selectors: Any, most: Limits, place: Place) -> Iterator[_Over]:
     for selector in selectors:
         text = (selector.get("cel") or {}).get("expression") or ""
         size = len(text.encode())
-        yield _Over("a selector", size, most.cel_expression_bytes, "bytes of CEL", place)
+        yield from _over("a selector", size, most.cel_expression_bytes, "bytes of CEL", place)
 
 
-def _parameters(config: Mapping[str, Any], most: Limits, place: Origin) -> _Over:
+def _parameters(config: Mapping[str, Any], most: Limits, place: Place) -> Iterable[_Over]:
     opaque = config.get("opaque") or {}
     size = json_bytes(opaque.get("parameters"))
     what = f"the config for {opaque.get('driver')}"
-    return _Over(what, size, most.opaque_parameters_bytes, "bytes of JSON", place)
+    return _over(what, size, most.opaque_parameters_bytes, "bytes of JSON", place)

@@ -7,7 +7,7 @@ Knows no schema and no limit other than those on names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dracfg.check.places import document_of, key_place, profile_of, request_origin, span_of
@@ -163,15 +163,14 @@ def _claim(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
     if artifact.object["kind"] == "ResourceClaimTemplate":
         yield from _keys(catalog, artifact, artifact.object["spec"].get("metadata") or {})
     for request in requests:
-        span = span_of(catalog, _request(catalog, artifact, request["name"]))
         asks = asks_of(request)
-        for name in (request["name"], *(ask["name"] for ask in asks if "name" in ask)):
-            reason = check_dns_label(name)
-            if reason is not None:
-                yield diagnose(
-                    "OBJ001", span, f"{what}: the request name {name} {reason}", found=name
-                )
-        yield from _tolerations(what, asks, span)
+        texts = [
+            *_request_names(what, (request["name"], *(a["name"] for a in asks if "name" in a))),
+            *_tolerations(what, asks),
+        ]
+        for found, message in texts:
+            span = span_of(catalog, _request(catalog, artifact, request["name"]))
+            yield diagnose("OBJ001", span, message, found=found)
     yield from _alike(catalog, artifact, what, [request["name"] for request in requests])
     for constraint in devices.get("constraints") or ():
         attribute = constraint.get("matchAttribute") or constraint.get("distinctAttribute") or ""
@@ -186,9 +185,11 @@ def _claim(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
 
 
 def _alike(
-    catalog: Catalog, artifact: Artifact, what: str, names: Iterable[str]
+    catalog: Catalog, artifact: Artifact, what: str, names: Sequence[str]
 ) -> Iterator[Diagnostic]:
     """Requests that only lowering named alike; what is written twice is found in the profile."""
+    if len(set(names)) == len(names):
+        return
     found = profile_of(catalog, artifact.origin)
     written = Counter(request.name for request in found[1].requests) if found else Counter[str]()
     for name, count in Counter(names).items():
@@ -202,14 +203,21 @@ def _alike(
             )
 
 
-def _tolerations(what: str, asks: Iterable[Mapping[str, Any]], span: Span) -> Iterator[Diagnostic]:
+def _request_names(what: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """(name, message) of each that can't stand."""
+    for name in names:
+        reason = check_dns_label(name)
+        if reason is not None:
+            yield name, f"{what}: the request name {name} {reason}"
+
+
+def _tolerations(what: str, asks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """(key, message) of each that can't stand."""
     keys = {t["key"]: None for ask in asks for t in ask.get("tolerations") or () if "key" in t}
     for key in keys:
         reason = check_label_key(key)
         if reason is not None:
-            yield diagnose(
-                "OBJ001", span, f"{what}: the toleration key {key} can't stand: {reason}", found=key
-            )
+            yield key, f"{what}: the toleration key {key} can't stand: {reason}"
 
 
 def _extended_name(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:

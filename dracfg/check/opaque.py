@@ -16,7 +16,8 @@ from dracfg.check.parameters import ParameterFault, UnusableSchema, parameter_fa
 from dracfg.check.places import key_place, place
 from dracfg.check.rule import listed, suggestion
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
-from dracfg.link.catalog import Catalog, Driver, Pool, Tenant
+from dracfg.link.catalog import Catalog, Pool, Tenant
+from dracfg.link.driver import Driver
 from dracfg.link.presetdata import MAIN, ConfigFact
 from dracfg.lower.classes import plain_map
 from dracfg.model.driver import OpaqueConfig

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from dracfg.check.rule import Rule, suggestion
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Driver, Pool, Tier
+from dracfg.link.catalog import Catalog, Cluster, Pool, Tier
 from dracfg.link.classes import policies_in_force
+from dracfg.link.driver import Driver
 from dracfg.link.presetdata import MAIN, ClassFact, ExtendedNameFact
 from dracfg.link.presets import Preset
 from dracfg.link.published import chart_values
@@ -82,7 +83,7 @@ def is_set_by_a_chart(catalog: Catalog) -> Iterator[Diagnostic]:
     for cluster, tier, legacy in _taken_over(catalog):
         for driver in cluster.drivers:
             for shown in driver.preset.classes if driver.preset is not None else ():
-                if not _answers_to(driver, shown, legacy):
+                if not answers_to(driver, shown, legacy):
                     continue
                 fact = shown.extended_resource_name
                 freed = fact.freed_by if fact is not None and fact.freed_by else "its chart values"
@@ -100,7 +101,8 @@ def is_set_by_a_chart(catalog: Catalog) -> Iterator[Diagnostic]:
                 )
 
 
-def _answers_to(driver: Driver, shown: ClassFact, legacy: str) -> bool:
+def answers_to(driver: Driver, shown: ClassFact, legacy: str) -> bool:
+    """Whether a class of the driver's chart, as the Driver sets it, answers to a legacy name."""
     name, preset = shown.extended_resource_name, driver.preset
     if name is None or preset is None or not _released(preset, driver, name.since):
         return False
@@ -236,6 +238,35 @@ def _no_such_owner(
     )
 
 
+def has_one_switch(catalog: Catalog) -> Iterator[Diagnostic]:
+    """OWN014: an installer that switches a whole cluster over, on a cluster with both owners."""
+    for cluster in catalog.clusters.values():
+        for driver in cluster.drivers:
+            if driver.preset is None or not driver.preset.device_plugin.cluster_wide_switch:
+                continue
+            here = [
+                pool
+                for pool in cluster.pools
+                if any(devices.tier.driver is driver for devices in pool.devices)
+            ]
+            claims = [pool for pool in here if pool.owner(driver) == "dra"]
+            plugin = [pool for pool in here if pool.owner(driver) == "devicePlugin"]
+            if claims and plugin:
+                yield diagnose(
+                    "OWN014",
+                    at(claims[0].document, "spec", "owner", driver.name),
+                    f"{driver.name} is switched for a whole cluster at once, and on {cluster.name} "
+                    f"pool {plugin[0].name} is still the device plugin's",
+                    related=[
+                        Related(
+                            at(plugin[0].document, "spec", "owner", driver.name), "the plugin's"
+                        ),
+                        Related(at(driver.document, "metadata", "name"), "the driver"),
+                    ],
+                    help="move all pools of the driver on the cluster in one stage",
+                )
+
+
 RULES: tuple[Rule, ...] = (
     has_no_owner,
     owns_nothing,
@@ -244,4 +275,5 @@ RULES: tuple[Rule, ...] = (
     takes_over_nothing,
     is_still_served,
     cannot_own,
+    has_one_switch,
 )

@@ -5,10 +5,12 @@ Knows the catalog's documents and no rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 
 from dracfg.diagnostics import Span
-from dracfg.link.catalog import Catalog, Cluster, Driver, Policy, Pool, Tenant, Tier
+from dracfg.link.catalog import Catalog, Cluster, Policy, Pool, Tenant, Tier
+from dracfg.link.driver import Driver
 from dracfg.lower.artifact import Origin, origin_of
 from dracfg.model import kinds
 from dracfg.model.base import Spec
@@ -16,21 +18,22 @@ from dracfg.model.tenant import Profile
 from dracfg.source import Map, Node, Scalar, Seq, follow
 
 _Linked = Cluster | Driver | Policy | Pool | Tenant | Tier
+_LINKED: Mapping[str, Callable[[Catalog], Mapping[str, _Linked]]] = {
+    "Cluster": attrgetter("clusters"),
+    "Driver": attrgetter("drivers"),
+    "HardwareTier": attrgetter("tiers"),
+    "NodePool": attrgetter("pools"),
+    "SharingPolicy": attrgetter("policies"),
+    "Tenant": attrgetter("tenants"),
+}
 
 
 def document_of(catalog: Catalog, kind: str, name: str) -> kinds.AnyDocument | None:
     """The linked document of that kind and name; None for one that is not part of the catalog."""
     if kind == "Rollout":
         return catalog.rollouts.get(name)
-    groups: Mapping[str, Mapping[str, _Linked]] = {
-        "Cluster": catalog.clusters,
-        "Driver": catalog.drivers,
-        "HardwareTier": catalog.tiers,
-        "NodePool": catalog.pools,
-        "SharingPolicy": catalog.policies,
-        "Tenant": catalog.tenants,
-    }
-    linked = groups.get(kind, {}).get(name)
+    of_kind = _LINKED.get(kind)
+    linked = None if of_kind is None else of_kind(catalog).get(name)
     return None if linked is None else linked.document
 
 

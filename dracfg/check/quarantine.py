@@ -1,15 +1,13 @@
-"""CAP007 and REF005 of quarantine: entries that would keep nothing from being handed out.
-
-How an entry is lowered, to a rule on devices or a taint of its node, is not judged here.
-"""
+"""CAP007, REF005 and VER053 of quarantine: entries that would not do what they say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from dracfg.check.rule import Rule, suggestion
-from dracfg.diagnostics import Diagnostic, diagnose
+from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog
+from dracfg.lower.quarantine import taint_rule_version
 from dracfg.model.base import at
 
 
@@ -48,4 +46,34 @@ def names_another_driver(catalog: Catalog) -> Iterator[Diagnostic]:
                 )
 
 
-RULES: tuple[Rule, ...] = (reaches_nothing, names_another_driver)
+def leaves_pods_by_name(catalog: Catalog) -> Iterator[Diagnostic]:
+    """VER053: Kubernetes evicts by the claims that a pod names, and pods by resource name name none
+    (kubernetes/kubernetes#141290).
+    """
+    for cluster in catalog.clusters.values():
+        if taint_rule_version(cluster) is None:
+            continue
+        for pool in cluster.pools:
+            taken_over = {
+                devices.tier.driver.name: devices.tier
+                for devices in pool.devices
+                if devices.tier.document.spec.takes_over_legacy_name
+            }
+            for i, entry in enumerate(pool.document.spec.quarantine):
+                tier = taken_over.get(entry.driver or "")
+                if entry.evict and entry.pool is not None and tier is not None:
+                    yield diagnose(
+                        "VER053",
+                        at(pool.document, "spec", "quarantine", i, "evict"),
+                        f"pods that got devices of {tier.name} as {tier.legacy_resource} stay: a taint "
+                        "on devices evicts only pods that name a claim",
+                        related=[
+                            Related(
+                                at(tier.document, "spec", "takesOverLegacyName"), "by this name"
+                            )
+                        ],
+                        help="quarantine the node as a whole, or delete these pods by hand",
+                    )
+
+
+RULES: tuple[Rule, ...] = (reaches_nothing, names_another_driver, leaves_pods_by_name)

@@ -1,7 +1,8 @@
-"""SEL009: recorded DeviceClasses from elsewhere whose selectors do not test the driver first.
+"""Recorded DeviceClasses from elsewhere: SEL009 and OWN013.
 
-Drivers' charts and people install classes beside those that dracfg emits, which all begin with the
-test. Of such a class nothing else is judged: it belongs to somebody else.
+Drivers' charts and people install classes beside those that dracfg emits. Of such a class is judged
+whether it tests the driver first, as emitted ones do, and whether it answers to a name that another
+class answers to; the rest belongs to somebody else.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from dracfg.check.lints.facts import DriverFacts
 from dracfg.check.lints.finding import LintFinding
 from dracfg.check.lints.lint import DECIDING_GATES, compile_selector, lint
 from dracfg.check.lints.lookups import look_ups
+from dracfg.check.places import place
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster
+from dracfg.link.classes import device_classes
 from dracfg.link.presets import load_preset, preset_names
 from dracfg.source.records import Record
 
@@ -35,11 +38,44 @@ def check_classes(
     found: dict[Diagnostic, None] = {}
     for name, inventory in inventories.items():
         cluster = catalog.clusters[name]
-        for item in (item for record in records.get(name, ()) for item in record.objects):
-            known = read_class(item, cluster.minor)[0] if item.data["kind"] == CLASS else None
-            if known is not None:
-                found.update(dict.fromkeys(_untested(catalog, cluster, inventory, known)))
+        classes = tuple(_recorded(cluster, records.get(name, ())))
+        for known in classes:
+            found.update(dict.fromkeys(_untested(catalog, cluster, inventory, known)))
+        found.update(dict.fromkeys(_answer_to_one_name(catalog, cluster, classes)))
     return tuple(found)
+
+
+def _recorded(cluster: Cluster, records: Sequence[Record]) -> Iterator[DeviceClass]:
+    for item in (item for record in records for item in record.objects):
+        known = read_class(item, cluster.minor)[0] if item.data["kind"] == CLASS else None
+        if known is not None:
+            yield known
+
+
+def _answer_to_one_name(
+    catalog: Catalog, cluster: Cluster, classes: Sequence[DeviceClass]
+) -> Iterator[Diagnostic]:
+    """OWN013: pods that ask by the name get devices of whichever class is newer."""
+    emitted = {plan.name: plan for plan in device_classes(catalog, cluster)}
+    holders = {
+        plan.extended_name: (name, place(plan.tier.document))
+        for name, plan in emitted.items()
+        if plan.extended_name is not None
+    }
+    for known in classes:
+        name = known.extended_resource_name
+        if name is None or known.origin is None or known.name in emitted:
+            continue
+        span = known.origin.span("spec", "extendedResourceName")
+        other, elsewhere = holders.setdefault(name, (known.name, span))
+        if other != known.name:
+            yield diagnose(
+                "OWN013",
+                span,
+                f"classes {other} and {known.name} on {cluster.name} both answer to {name}",
+                related=[Related(elsewhere, other)],
+                help="take the name off one of the two, by the chart values of what installs it",
+            )
 
 
 def _untested(

@@ -15,7 +15,8 @@ from dracfg.allocate.devices import Device
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.nodestates import NodeState, read_node_states
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Driver, Pool
+from dracfg.link.catalog import Catalog, Cluster, Pool
+from dracfg.link.driver import Driver
 from dracfg.model.base import at
 from dracfg.packaged import read_data
 from dracfg.source.records import Record

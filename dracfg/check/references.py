@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dracfg.check.rule import Rule, suggestion
 from dracfg.check.uses import entitled
 from dracfg.diagnostics import Diagnostic, diagnose
-from dracfg.link.catalog import Catalog, Driver, Tier
+from dracfg.link.catalog import Catalog, Tier
 from dracfg.link.claims import offered_value
+from dracfg.link.driver import Driver
+from dracfg.link.moves import stages_of
 from dracfg.model import kinds
 from dracfg.model.base import Spec, at, at_key
 from dracfg.model.sharing import Consumable, NamedSize
@@ -34,7 +36,7 @@ def leads_nowhere(catalog: Catalog) -> Iterator[Diagnostic]:
             yield from _chosen(document, above, profile, tiers)
         yield from _own_names(document)
     for rollout in catalog.rollouts.values():
-        stages = [stage.name for stage in rollout.spec.stages]
+        stages = stages_of(rollout.spec)
         yield from _unknown(rollout, ("spec", "stage"), rollout.spec.stage, "stage", stages)
     for policy in catalog.policies.values():
         if policy.document is not None and isinstance(policy.spec, Consumable):
@@ -68,6 +70,7 @@ def _in_profile(
         *((("align", j), align.requests) for j, align in enumerate(profile.align)),
         *((("distinct", j), distinct.requests) for j, distinct in enumerate(profile.distinct)),
         *((("config", j), config.requests) for j, config in enumerate(profile.config)),
+        *((("reads", j), reads.requests) for j, reads in enumerate(profile.reads)),
     )
     for place, requests in named:
         for k, name in enumerate(requests):

@@ -39,8 +39,9 @@ def reserved_object_keys(catalog: Catalog, artifact: Artifact) -> Iterator[Diagn
     """Marks by which an engine tracks objects, on an emitted object or on claims made from it."""
     thing = artifact.object
     name = f"{thing['kind']} {thing['metadata']['name']}"
+    tracking = _tracking()
     for key in _keys(thing["metadata"]):
-        tool = _tracking().get(key)
+        tool = tracking.get(key)
         # Labels of a Namespace are the tenant's, and judged where they are written.
         if tool is not None and thing["kind"] != "Namespace":
             yield diagnose(
@@ -53,8 +54,9 @@ def reserved_object_keys(catalog: Catalog, artifact: Artifact) -> Iterator[Diagn
     spec = thing.get("spec")
     if thing["kind"] != "ResourceClaimTemplate" or not isinstance(spec, dict):
         return
+    engines = tuple(_data()["engines"])
     for key in _keys(spec.get("metadata") or {}):
-        if key in _tracking() or key.startswith(tuple(_data()["engines"])):
+        if key in tracking or key.startswith(engines):
             yield diagnose(
                 "OBJ012",
                 span_of(catalog, artifact.origin),

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from dracfg.check.rule import Rule, suggestion
 from dracfg.check.uses import pairs
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
-from dracfg.link.catalog import Catalog, Driver
+from dracfg.link.catalog import Catalog
+from dracfg.link.driver import Driver
 from dracfg.link.presetdata import NUMBERED
 from dracfg.lower.selectors import normalised_version
 from dracfg.model import kinds

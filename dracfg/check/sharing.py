@@ -8,8 +8,9 @@ from dracfg.check.bounds import part_place
 from dracfg.check.rule import Rule, listed
 from dracfg.check.uses import Use, listing, pairs, uses
 from dracfg.diagnostics import Diagnostic, Related, diagnose, did_you_mean
-from dracfg.link.catalog import Catalog, Driver, Policy, Pool, Tier
+from dracfg.link.catalog import Catalog, Policy, Pool, Tier
 from dracfg.link.classes import device_classes, shares_on
+from dracfg.link.driver import Driver
 from dracfg.link.linker import applies
 from dracfg.link.published import chart_values, consumption, value_text
 from dracfg.model import kinds

@@ -7,13 +7,13 @@ Compares specs only: labels, annotations and marks of engines may change in plac
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dracfg.check.places import place, span_of
 from dracfg.diagnostics import Diagnostic, Span, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.catalog import Catalog, Tenant
 from dracfg.lower.artifact import Artifact, Origin, Unit
 from dracfg.lower.retirement import identity
 from dracfg.lower.templates import CLAIMS_FILE, REQUESTS, TEMPLATES_FILE, template_name
@@ -51,9 +51,13 @@ def check_standing(
 ) -> tuple[Diagnostic, ...]:
     """Findings on changed templates and shared claims, one for each profile and shared claim."""
     by_origin: dict[tuple[str, Origin], list[_Clash]] = {}
+    parts: dict[str, list[Unit]] = {}
+    for unit in units:
+        parts.setdefault(unit.path.partition(".")[0], []).append(unit)
     for cluster in catalog.clusters.values():
         for tenant in catalog.tenants_on(cluster.name):
-            for clash in _clashes(cluster, tenant, units, standing):
+            path = f"{cluster.name}/tenants/{tenant.name}"
+            for clash in _clashes(path, parts.get(path, ()), standing):
                 key = (clash.artifact.object["kind"], clash.artifact.origin)
                 by_origin.setdefault(key, []).append(clash)
     return tuple(
@@ -66,7 +70,7 @@ def check_standing(
 
 def first_change(before: Any, after: Any, pointer: str = "") -> Change | None:
     """The first place in which `after` differs from `before`, in the order of `after`."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
+    if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*after, *before)):
             step = f"{pointer}.{key}" if pointer else str(key)
             found = first_change(before.get(key), after.get(key), step)
@@ -85,10 +89,8 @@ def first_change(before: Any, after: Any, pointer: str = "") -> Change | None:
     return None if same else Change(pointer, before, after)
 
 
-def _clashes(
-    cluster: Cluster, tenant: Tenant, units: Sequence[Unit], standing: Standing
-) -> Iterator[_Clash]:
-    path = f"{cluster.name}/tenants/{tenant.name}"
+def _clashes(path: str, parts: Iterable[Unit], standing: Standing) -> Iterator[_Clash]:
+    """What of a unit, whose `parts` these are, differs from what stands under its name."""
     stands: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for file in (TEMPLATES_FILE, CLAIMS_FILE):
         for thing in (
@@ -99,10 +101,8 @@ def _clashes(
     if not stands:
         return
     taken = frozenset(name for _, _, name in stands)
-    for unit in units:
-        if unit.path != path and not unit.path.startswith(f"{path}."):
-            continue
-        for artifact in unit.artifacts:
+    for part in parts:
+        for artifact in part.artifacts:
             old = stands.get(identity(artifact.object))
             if artifact.file not in (TEMPLATES_FILE, CLAIMS_FILE) or old is None:
                 continue

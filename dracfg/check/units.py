@@ -15,7 +15,8 @@ from dracfg.check.rule import Rule
 from dracfg.check.uses import Use, pairs
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.kube.quantity import Quantity
-from dracfg.link.catalog import Catalog, Driver, Tier
+from dracfg.link.catalog import Catalog, Tier
+from dracfg.link.driver import Driver
 from dracfg.link.parts import sized_capacity
 from dracfg.model import kinds
 from dracfg.model.base import Spec, at

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dracfg.diagnostics import Span
-from dracfg.link.catalog import Catalog, Driver, Policy, Pool, Tenant, Tier
+from dracfg.link.catalog import Catalog, Policy, Pool, Tenant, Tier
+from dracfg.link.driver import Driver
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Request
 

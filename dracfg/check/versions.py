@@ -13,7 +13,8 @@ from dracfg.check.places import distinct_spans, place, span_of
 from dracfg.check.rule import suggestion
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.features import contradictions, feature_matrix
-from dracfg.link.catalog import Catalog, Driver
+from dracfg.link.catalog import Catalog
+from dracfg.link.driver import Driver
 from dracfg.lower.artifact import Unit, origin_of
 from dracfg.lower.gates import GatePlan
 

@@ -6,6 +6,8 @@ Paths are relative to out/ and use `/`. Knows names only, never looks at a disk.
 import re
 from collections.abc import Container, Iterator
 
+OUT = "out"
+"""The folder of the tree, below the root of a repository."""
 LOCK_NAME = "dracfg.lock.json"
 STAGE_NAME = re.compile(r"\.dracfg-stage-([1-9][0-9]*)")
 

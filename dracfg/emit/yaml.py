@@ -74,14 +74,14 @@ def dump_all(objs: Iterable[object]) -> str:
 
 def _write_map(obj: Mapping[str, object], lead: str, pad: str, write: _Write) -> None:
     """Write a map that isn't empty; `lead` opens its first line, `pad` all others."""
+    deeper = pad + "  "
     for key, value in obj.items():
         name = _key(key) or f"? {_inline(key) or _quoted(key)}\n{pad}:"
-        text = _scalar(value)
+        text = _inline(value) if type(value) is str else _scalar(value)
         if text:
             write(f"{lead}{name} {text}\n")
-        elif isinstance(value, Mapping):
+        elif type(value) is dict or isinstance(value, Mapping):
             write(f"{lead}{name}\n")
-            deeper = pad + "  "
             _write_map(value, deeper, deeper, write)
         elif isinstance(value, list | tuple):
             write(f"{lead}{name}\n")
@@ -98,7 +98,7 @@ def _write_list(items: Iterable[object], lead: str, pad: str, write: _Write) -> 
         text = _scalar(item)
         if text:
             write(f"{lead}- {text}\n")
-        elif isinstance(item, Mapping):
+        elif type(item) is dict or isinstance(item, Mapping):
             _write_map(item, lead + "- ", deeper, write)
         elif isinstance(item, list | tuple):
             _write_list(item, lead + "- ", deeper, write)

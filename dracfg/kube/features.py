@@ -83,6 +83,8 @@ class FeatureMatrix:
     gates: Mapping[str, Gate] = field(repr=False)
     not_landed: Mapping[str, str] = field(repr=False)
     served_kinds: Mapping[tuple[str, str, str], Served] = field(repr=False)
+    metadata_versions: Mapping[str, tuple[str, ...]] = field(repr=False, default_factory=dict)
+    """Minor -> versions of device-metadata files that its driver library writes, newest first."""
 
     def gate(self, name: str) -> Gate | None:
         """The gate of that name, or None when no supported minor knows it."""
@@ -106,6 +108,7 @@ def feature_matrix() -> FeatureMatrix:
         gates={name: _gate(name, entry) for name, entry in document["gates"].items()},
         not_landed={entry["name"]: entry["reason"] for entry in document["notLanded"]},
         served_kinds=_served_kinds(document, minors),
+        metadata_versions=_metadata_versions(document["notGated"]),
     )
 
 
@@ -193,6 +196,16 @@ def _gate(name: str, entry: Mapping[str, Any]) -> Gate:
             for minor, group_versions in entry.get("runtimeConfig", {}).items()
         },
     )
+
+
+def _metadata_versions(features: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """By minor, from the feature of KEP-5304, which no gate guards."""
+    return {
+        minor: tuple(state.get("dataVersions", ()))
+        for feature in features
+        if feature["kep"] == 5304
+        for minor, state in feature["versions"].items()
+    }
 
 
 def _served_kinds(

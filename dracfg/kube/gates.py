@@ -8,7 +8,7 @@ It may not know what a cluster's gates are set to: it says what an object uses.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -62,6 +62,9 @@ class _Rule:
         return self.cel is None or bool(self.cel.search(STRING_LITERAL.sub('""', str(value))))
 
 
+_Path = tuple[str | int, ...]
+
+
 @dataclass(slots=True)
 class _Step:
     """A node of the tree; `following` is keyed by a field name, "[]" or "*"."""
@@ -83,31 +86,26 @@ def derive(objects: Iterable[Mapping[str, Any]], minor: str) -> tuple[GateUse, .
     """
     steps = _steps(minor)
     return tuple(
-        GateUse(rule.gate, rule.reason, _reference(obj), pointer, rule.when_off)
+        GateUse(rule.gate, rule.reason, _reference(obj), _pointer(path), rule.when_off)
         for obj in objects
         if (step := steps.get(_group_kind(obj))) is not None
-        for rule, pointer in _walk(step, obj, "", "")
+        for rule, path in _uses(step, obj)
     )
 
 
-def runtime_config(objects: Iterable[Mapping[str, Any]], minor: str) -> tuple[str, ...]:
+def runtime_config(
+    objects: Iterable[Mapping[str, Any]], uses: Iterable[GateUse], minor: str
+) -> tuple[str, ...]:
     """The `group/version`s that kube-apiserver must be told to serve for these objects, sorted.
 
-    Those that an object stands in itself, and those that components watch for a gate it uses
-    (1.36 reads DeviceTaintRules through v1beta2, whichever version they were written in).
+    Those that an object stands in itself, and those that components watch for a gate among the
+    objects' `uses` (1.36 reads DeviceTaintRules through v1beta2, whichever version they were
+    written in).
     """
     matrix = feature_matrix()
-    needed: set[str] = set()
-    gates: set[str] = set()
-    steps = _steps(minor)
-    for obj in objects:
-        group_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
-        if matrix.served(group_version, kind, minor) == "flag":
-            needed.add(group_version)
-        step = steps.get(_group_kind(obj))
-        if step is not None:
-            gates.update(rule.gate for rule, _ in _walk(step, obj, "", ""))
-    for name in gates:
+    kinds = {(obj.get("apiVersion", ""), obj.get("kind", "")) for obj in objects}
+    needed = {version for version, kind in kinds if matrix.served(version, kind, minor) == "flag"}
+    for name in {use.gate for use in uses}:
         needed.update(matrix.gates[name].runtime_config(minor))
     return tuple(sorted(needed))
 
@@ -137,21 +135,31 @@ def _steps(minor: str) -> Mapping[str, _Step]:
     return roots
 
 
-def _walk(step: _Step, value: Any, key: str, pointer: str) -> Iterator[tuple[_Rule, str]]:
-    for rule in step.rules:
-        if rule.applies(key, value):
-            yield rule, pointer
-    if isinstance(value, Mapping):
+def _uses(step: _Step, obj: Mapping[str, Any]) -> list[tuple[_Rule, _Path]]:
+    found: list[tuple[_Rule, _Path]] = []
+    _walk(step, obj, "", (), found)
+    return found
+
+
+def _walk(step: _Step, value: Any, key: str, path: _Path, found: list[tuple[_Rule, _Path]]) -> None:
+    found += [(rule, path) for rule in step.rules if rule.applies(key, value)]
+    if not step.following:
+        return
+    if isinstance(value, dict):
         every = step.following.get("*")
         for name, part in value.items():
             following = step.following.get(name, every)
             if following is not None:
-                yield from _walk(following, part, name, f"{pointer}/{escape(name)}")
+                _walk(following, part, name, (*path, name), found)
     elif isinstance(value, list):
         following = step.following.get("[]")
         if following is not None:
             for index, part in enumerate(value):
-                yield from _walk(following, part, key, f"{pointer}/{index}")
+                _walk(following, part, key, (*path, index), found)
+
+
+def _pointer(path: _Path) -> str:
+    return "".join(f"/{escape(step)}" for step in path)
 
 
 def _group_kind(obj: Mapping[str, Any]) -> str:

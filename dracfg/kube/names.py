@@ -10,6 +10,7 @@ kubernetes/kubernetes v1.36.3 pkg/apis/core/v1/helper (extended resources).
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 __all__ = [
     "check_attribute_name",
@@ -39,7 +40,11 @@ SUBDOMAIN = re.compile(rf"{LABEL.pattern}(\.{LABEL.pattern})*")
 NAME_PART = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
+_REMEMBERED = 16_384
+"""Answers kept of each check: a fleet's objects have few keys, and names that come again and again."""
 
+
+@lru_cache(maxsize=_REMEMBERED)
 def check_dns_label(text: str) -> str | None:
     """A DNS label (RFC 1123): names of requests, devices, pods' claims, namespaces."""
     return _too_long(text, LABEL_LENGTH) or _shape(
@@ -49,6 +54,7 @@ def check_dns_label(text: str) -> str | None:
     )
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def check_dns_subdomain(text: str) -> str | None:
     """A DNS subdomain (RFC 1123): names of most objects."""
     return _too_long(text, SUBDOMAIN_LENGTH) or _shape(
@@ -59,6 +65,7 @@ def check_dns_subdomain(text: str) -> str | None:
     )
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def check_qualified_name(text: str) -> str | None:
     """`[prefix/]name`, as label keys, annotation keys and resource names are."""
     prefix, slash, name = text.rpartition("/")
@@ -77,6 +84,7 @@ def check_label_key(text: str) -> str | None:
     return check_qualified_name(text)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def check_label_value(text: str) -> str | None:
     """A label value; it may be empty. Values of taints have the same form."""
     return (_too_long(text, LABEL_LENGTH) or _name_part(text)) if text else None

@@ -6,6 +6,8 @@ KEP-5004. It may not know of tenants or numbers.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from dracfg.kube.features import feature_matrix
 from dracfg.kube.names import check_qualified_name
 
@@ -16,6 +18,7 @@ CLASS_SUFFIX = ".deviceclass.resource.k8s.io/devices"
 BY_NAME_SINCE = "1.35"
 
 
+@lru_cache(maxsize=4096)
 def quota_keys(
     class_name: str, extended_resource_name: str | None, minor: str, er_enabled: bool
 ) -> tuple[str, ...]:

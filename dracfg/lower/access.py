@@ -20,6 +20,7 @@ from dracfg.lower.roles import (
     PR_BOT_RECORDS,
     RBAC_API,
     RBAC_GROUP,
+    RUN,
     SLICE_READER,
     USE,
     VIEW,
@@ -38,7 +39,7 @@ _READERS = {"classes": CLASS_READER, "slices": SLICE_READER}
 def cluster_roles(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ...]:
     """The ClusterRoles of a cluster (rbac.authorization.k8s.io/v1), in the order of the data.
 
-    Those of tenants and of the PR bot are always there, the others where some tenant of the cluster
+    Those of people and of the PR bot are always there, the others where some tenant of the cluster
     holds them. Whose the bot is stands in no document; operators bind its roles.
     """
     origin = origin_of(cluster.document)
@@ -61,6 +62,8 @@ def cluster_roles(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ...]:
 def role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
     """One RoleBinding for each role in each of the tenant's namespaces, in the documents' order.
 
+    Service accounts of those namespaces are what workloads run under: they may run more, and read no
+    claim (KEP-5304 gives a container its own devices in files, without a token).
     None where nobody would be bound, and none for a removed tenant. A binding has the name of its
     role: roleRef can't be changed, so another role must be another object (kubernetes
     pkg/apis/rbac/validation/validation.go).
@@ -69,8 +72,9 @@ def role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
     if spec.state == "removed":
         return ()
     held: list[tuple[str, tuple[Subject, ...], str]] = [
-        (USE, spec.access.use, "use"),
-        (VIEW, spec.access.view, "view"),
+        (USE, _outside(tenant, spec.access.use), "use"),
+        (RUN, _workloads(tenant, spec.access.use), "use"),
+        (VIEW, _outside(tenant, spec.access.view), "view"),
     ]
     if spec.own_claims:
         held.append((OWN_CLAIMS, spec.access.use, "use"))
@@ -93,9 +97,10 @@ def cluster_role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, .
     access = tenant.document.spec.access
     found = []
     for role, why in _wanted(tenant, cluster):
-        if role == OWN_CLAIMS:
+        if role in (RUN, OWN_CLAIMS):
             continue
-        subjects = _exporters(tenant) if role == MONITORING else (*access.use, *access.view)
+        people = _outside(tenant, (*access.use, *access.view))
+        subjects = _exporters(tenant) if role == MONITORING else people
         made = make(
             RBAC_API,
             "ClusterRoleBinding",
@@ -157,13 +162,32 @@ def _wanted(tenant: Tenant, cluster: Cluster) -> list[tuple[str, Origin]]:
     wanted = []
     if spec.own_claims and spec.access.use:
         wanted.append((OWN_CLAIMS, origin_of(tenant.document, "spec", "ownClaims")))
+    if _workloads(tenant, spec.access.use):
+        wanted.append((RUN, origin_of(tenant.document, "spec", "access", "use")))
     reader = _READERS.get(spec.access.visibility)
-    if reader is not None and (spec.access.use or spec.access.view):
+    if reader is not None and _outside(tenant, (*spec.access.use, *spec.access.view)):
         wanted.append((reader, origin_of(tenant.document, "spec", "access", "visibility")))
     here = {place.name for place in tenant.places_on(cluster.name)}
     if _exporters(tenant) and any(access.namespace in here for access in spec.admin_access):
         wanted.append((MONITORING, origin_of(tenant.document, "spec", "adminAccess")))
     return wanted
+
+
+def _outside(tenant: Tenant, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
+    """The subjects that no pod of the tenant can run under."""
+    own = _workloads(tenant, subjects := tuple(subjects))
+    return tuple(subject for subject in subjects if subject not in own)
+
+
+def _workloads(tenant: Tenant, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
+    """Service accounts of the tenant's own namespaces."""
+    spaces = {space.name for space in tenant.document.spec.namespaces}
+    return tuple(
+        subject
+        for subject in subjects
+        if isinstance(subject, ServiceAccountSubject)
+        and subject.service_account.namespace in spaces
+    )
 
 
 def _exporters(tenant: Tenant) -> tuple[Subject, ...]:

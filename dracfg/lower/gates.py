@@ -14,7 +14,8 @@ from typing import Any
 from dracfg.kube.features import closure, feature_matrix, to_write
 from dracfg.kube.gates import GateUse, derive, runtime_config
 from dracfg.kube.pointers import escape
-from dracfg.link.catalog import Cluster, Driver, Policy, Pool, PoolDevices
+from dracfg.link.catalog import Cluster, Policy, Pool, PoolDevices
+from dracfg.link.driver import Driver
 from dracfg.link.presetdata import ModeFact
 from dracfg.lower.artifact import K8sObject
 from dracfg.lower.quarantine import taint_rule_gate
@@ -69,7 +70,8 @@ def cluster_gates(cluster: Cluster, objects: Iterable[K8sObject]) -> GatePlan:
     minor = cluster.minor
     known = feature_matrix().gates
     things = tuple(objects)
-    found = (*derive(things, minor), *_driver_uses(cluster))
+    of_objects = derive(things, minor)
+    found = (*of_objects, *_driver_uses(cluster))
     uses = tuple(use for use in found if use.gate in known)
     said = cluster.document.spec.feature_gates
     unknown = {
@@ -88,7 +90,7 @@ def cluster_gates(cluster: Cluster, objects: Iterable[K8sObject]) -> GatePlan:
         needed=needed,
         wanted=dict(sorted(wanted.items())),
         by_component=to_write(wanted, minor),
-        runtime_config=tuple(sorted({*runtime_config(things, minor), *watched})),
+        runtime_config=tuple(sorted({*runtime_config(things, of_objects, minor), *watched})),
         unknown=tuple(sorted(unknown)),
     )
 

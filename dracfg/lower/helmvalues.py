@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from dracfg.link.catalog import Catalog, Cluster, Driver, Pool
+from dracfg.link.catalog import Catalog, Cluster, Pool
 from dracfg.link.classes import device_classes
+from dracfg.link.driver import Driver
 from dracfg.link.presetdata import MAIN, ClassFact
 from dracfg.link.presets import Preset
 from dracfg.model.sharing import Consumable

@@ -158,10 +158,10 @@ def numbers_of(cluster: Cluster, tenant: Tenant) -> Mapping[str, tuple[int, int]
     limit: Counter[str] = Counter()
     for grant in tenant.grants_on(cluster.name) if tenant.document.spec.state != "removed" else ():
         for part in grant.policy.parts if grant.uses_claims else ():
-            if part.name in grant.numbers:
+            if part.name in (numbers := grant.on("dra")):
                 name = class_name(grant.tier.name, grant.policy, part)
-                guaranteed[name] += grant.numbers[part.name].guaranteed
-                limit[name] += grant.numbers[part.name].limit
+                guaranteed[name] += numbers[part.name].guaranteed
+                limit[name] += numbers[part.name].limit
     return {name: (guaranteed[name], limit[name]) for name in limit}
 
 

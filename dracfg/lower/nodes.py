@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from dracfg.kube.distributions import distribution
-from dracfg.link.catalog import Catalog, Cluster, Driver, Pool
+from dracfg.link.catalog import Catalog, Cluster, Pool
+from dracfg.link.driver import Driver
 from dracfg.lower.artifact import Artifact, Unit, origin_of
 from dracfg.lower.gates import GatePlan
 from dracfg.lower.helmvalues import driver_values, values_file
@@ -69,12 +70,12 @@ def node_taints(cluster: Cluster, pool: Pool) -> list[dict[str, Any]]:
     """The taints that nodes need: that of the pool's state, then those of quarantine by node."""
     spec = pool.document.spec
     taints: list[dict[str, Any]] = []
-    if spec.state != "open":
+    if pool.is_closed:
         taints.append(
             {
                 "nodeSelector": dict(sorted(spec.node_selector.items())),
-                "taints": [{"key": POOL_KEY, "value": spec.state, "effect": "NoSchedule"}],
-                "reason": f"the pool is {spec.state}",
+                "taints": [{"key": POOL_KEY, "value": pool.state, "effect": "NoSchedule"}],
+                "reason": f"the pool is {pool.state}",
             }
         )
     for taint in as_node_taints(cluster, pool):

@@ -9,7 +9,7 @@ tenant's pods of a priority are bounded by its limits; who was not given the pri
 from __future__ import annotations
 
 from dracfg.link.catalog import Cluster, Grant, Place, Tenant
-from dracfg.link.grants import split
+from dracfg.link.grants import whole_part
 from dracfg.lower.artifact import Artifact, make, origin_of
 from dracfg.lower.kueuefacts import kueue_facts
 from dracfg.model.cluster import Priority
@@ -93,7 +93,7 @@ def pods_of(cluster: Cluster, tenant: Tenant, place: Place, priority: Priority) 
     grants = grants_with(cluster, tenant, priority.name)
     places = tenant.places_on(cluster.name)
     pods = sum(
-        int(split(numbers.limit, place, places))
+        whole_part(numbers.limit, place, places)
         for grant in grants
         for numbers in grant.numbers.values()
     )

@@ -2,6 +2,9 @@
 
 A DeviceTaintRule keeps one device, or all devices of a driver on a node, from being handed out; a
 node taint keeps pods from the whole node. Rules say nothing to a device plugin.
+
+`taint.timeAdded` is left to the API server, which writes when it took the effect: from then on the
+seconds count that a claim tolerates it. With the date of the entry they would be over before they begin.
 Source: KEP-5055; kubernetes/api@v0.37.0-rc.0 resource/v1/types.go (DeviceTaintRule).
 """
 

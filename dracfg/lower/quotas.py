@@ -15,7 +15,7 @@ from functools import cache
 from dracfg.kube.quota import quota_keys
 from dracfg.link.catalog import Cluster, Grant, Place, Tenant
 from dracfg.link.classes import ClassPlan, admin_class_name, class_name
-from dracfg.link.grants import split
+from dracfg.link.grants import whole_part
 from dracfg.lower.artifact import Artifact, make, origin_of
 from dracfg.packaged import read_data
 
@@ -123,10 +123,10 @@ def class_limits(cluster: Cluster, tenant: Tenant, place: Place) -> Mapping[str,
         if not grant.uses_claims:
             continue
         for part in grant.policy.parts:
-            if part.name in grant.numbers:
-                limit = grant.numbers[part.name].limit
+            if part.name in (numbers := grant.on("dra")):
+                limit = numbers[part.name].limit
                 name = class_name(grant.tier.name, grant.policy, part)
-                limits[name] += int(split(limit, place, places))
+                limits[name] += whole_part(limit, place, places)
     return limits
 
 
@@ -142,8 +142,8 @@ def _plugin_limits(cluster: Cluster, tenant: Tenant, place: Place) -> Mapping[st
     for grant in tenant.grants_on(cluster.name):
         resource = grant.tier.legacy_resource
         if resource is not None and "devicePlugin" in grant.owners:
-            total = sum(numbers.limit for numbers in grant.numbers.values())
-            limits[resource] += int(split(total, place, places))
+            total = sum(numbers.limit for numbers in grant.on("devicePlugin").values())
+            limits[resource] += whole_part(total, place, places)
     return limits
 
 

@@ -25,6 +25,9 @@ CONFIGS = "dracfg.dev/configs"
 LEGACY = "dracfg.dev/legacy-resources"
 ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 """The label without which the API server refuses adminAccess (KEP-5018, resource/v1/types.go)."""
+POD_SECURITY = "pod-security.kubernetes.io/enforce"
+BASELINE = "baseline"
+"""Pod security standards (KEP-2579): what the API server refuses in pods of the namespace."""
 
 NOTHING = "-"
 
@@ -103,11 +106,13 @@ def config_id(tier: Tier, policy: Policy) -> str:
 def namespace_labels(cluster: Cluster, tenant: Tenant, place: Place) -> dict[str, str]:
     """Labels of the Namespace: the tenant's own, its name, and admin access where it is granted.
 
+    Pods are held to the pod security standard `baseline` unless the tenant's own labels say more: it
+    denies host paths, below which the metadata files of every claim of a node lie (KEP-5304).
     Without the label `resource.kubernetes.io/admin-access: "true"` the API server refuses
     adminAccess in claims and templates (KEP-5018). It stands only where the cluster has a class of
     admin access for the namespace.
     """
-    labels = {**place.namespace.labels, TENANT: tenant.name}
+    labels = {POD_SECURITY: BASELINE, **place.namespace.labels, TENANT: tenant.name}
     held = {tier.name for tier in cluster.tiers if "dra" in cluster.owners_of(tier)}
     if tenant.document.spec.state != "removed" and any(
         held.intersection(access.tiers) for access in _watching(tenant, place)

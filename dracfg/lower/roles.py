@@ -16,6 +16,7 @@ RBAC_GROUP = "rbac.authorization.k8s.io"
 RBAC_API = f"{RBAC_GROUP}/v1"
 
 USE = "dracfg-tenant-use"
+RUN = "dracfg-tenant-run"
 VIEW = "dracfg-tenant-view"
 OWN_CLAIMS = "dracfg-tenant-own-claims"
 CLASS_READER = "dracfg-class-reader"

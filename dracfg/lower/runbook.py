@@ -1,31 +1,23 @@
 """A node pool → its runbook: what people do on the nodes, with exact commands, and how to undo it.
 
-The text is a Jinja2 template of this package. Everything from the catalog is escaped where it
-meets Markdown and quoted where it meets a shell.
+The text is a template, data/runbook.md.j2; see `markdown` for what becomes of text from the catalog.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
-
-from dracfg.link.catalog import Cluster, Driver, Pool
+from dracfg.link.catalog import Cluster, Pool
+from dracfg.link.driver import Driver
 from dracfg.lower.helmvalues import chart_name, plugin_resources, values_file
+from dracfg.lower.markdown import page
 from dracfg.lower.quarantine import FILE as RULES_FILE
 from dracfg.lower.quarantine import Quarantined, quarantined
 from dracfg.model.pool import Quarantine
 
 RUNBOOK = "RUNBOOK.md"
-
-_MARKUP = re.compile(r"([\\`*_\[\]<>|~&#])")
-_BACKTICKS = re.compile("`+")
 
 _K3S = ("/var/lib/rancher/k3s/agent/etc/kubelet.conf.d", "k3s-agent")
 _OTHER = ("/etc/kubernetes/kubelet.conf.d", "kubelet")
@@ -43,7 +35,7 @@ def runbook(
     spec = pool.document.spec
     folder, service = _K3S if cluster.document.spec.distribution == "k3s" else _OTHER
     drivers = {devices.tier.driver.name: devices.tier.driver for devices in pool.devices}
-    return _template().render(
+    return page("runbook.md.j2").render(
         pool=pool,
         spec=spec,
         cluster=cluster.name,
@@ -57,31 +49,6 @@ def runbook(
         rules_file=RULES_FILE,
         off=_off(quarantined(cluster, pool)),
     )
-
-
-def prose(text: object) -> str:
-    """Text as it stands in a sentence or a table: one line, nothing of it taken for markup."""
-    return _MARKUP.sub(r"\\\1", one_line(text))
-
-
-def code(text: object) -> str:
-    """Text as a code span, whatever backticks it holds."""
-    plain = one_line(text)
-    longest = max((len(run) for run in _BACKTICKS.findall(plain)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if longest else ""
-    return f"{fence}{pad}{plain}{pad}{fence}"
-
-
-def shell(text: object) -> str:
-    """Text as one word of a shell command."""
-    return shlex.quote(one_line(text))
-
-
-def one_line(text: object) -> str:
-    """Text without line breaks and without characters that a reader can't see."""
-    visible = "".join(letter if letter.isprintable() else " " for letter in str(text))
-    return " ".join(visible.split())
 
 
 def _driver(pool: Pool, driver: Driver) -> dict[str, Any]:
@@ -126,17 +93,3 @@ def _off(counted: Quarantined) -> str:
     parts = [f"{counted.nodes} × whole node"] if counted.nodes else []
     parts += [f"{count} × {tier}" for tier, count in counted.devices.items()]
     return ", ".join(parts)
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        undefined=StrictUndefined,
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update(prose=prose, code=code, shell=shell, json=json.dumps)
-    text = (resources.files("dracfg.lower") / "data" / "runbook.md.j2").read_text("utf-8")
-    return environment.from_string(text)

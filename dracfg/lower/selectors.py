@@ -13,9 +13,10 @@ import re
 from collections.abc import Mapping
 
 from dracfg.kube.quantity import Quantity
-from dracfg.link.catalog import Driver, Tier
+from dracfg.link.catalog import Tier
 from dracfg.link.claims import Ask
 from dracfg.link.classes import ClassPlan
+from dracfg.link.driver import Driver
 from dracfg.model.tier import AttributeRange, CapacityRange, Match
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -7,7 +7,7 @@ Source: kubernetes/api@v0.36.3 resource/v1/types.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,10 +51,10 @@ def template_artifacts(context: Context) -> tuple[Artifact, ...]:
         plan = claim_plan(context.tenant, profile, context.cluster, context.classes)
         if plan is None:
             continue
-        origin = origin_of(context.tenant.document, "spec", "profiles", i)
+        origin, via = origin_of(context.tenant.document, "spec", "profiles", i), _via(plan)
         found += [
-            Artifact(_template(context, plan, place, origin), TEMPLATES_FILE, origin, _via(plan))
-            for place in profile_places(context.tenant, profile, context.cluster.name)
+            Artifact(made, TEMPLATES_FILE, origin, via)
+            for made in _templates(context, plan, origin)
         ]
     found += _admin_templates(context)
     return tuple(found)
@@ -140,7 +140,8 @@ def requests_note(plan: ClaimPlan) -> str:
     return ",".join(notes)
 
 
-def _template(context: Context, plan: ClaimPlan, place: Place, origin: Origin) -> K8sObject:
+def _templates(context: Context, plan: ClaimPlan, origin: Origin) -> Iterator[K8sObject]:
+    """The same template in each namespace of the profile."""
     naming = context.cluster.document.spec.gitops.template_names
     labels = _labels(context.tenant, plan.profile)
     note = {REQUESTS: requests_note(plan)}
@@ -149,16 +150,18 @@ def _template(context: Context, plan: ClaimPlan, place: Place, origin: Origin) -
         "spec": claim_spec(plan),
     }
     priority = plan.profile.priority
-    return make(
-        RESOURCE_API,
-        "ResourceClaimTemplate",
-        template_name(plan.profile.name, plan.profile.revision, spec, naming),
-        origin,
-        {"spec": spec},
-        namespace=place.name,
-        labels=labels,
-        annotations=note if priority is None else {**note, PRIORITY: priority},
-    )
+    name = template_name(plan.profile.name, plan.profile.revision, spec, naming)
+    for place in profile_places(context.tenant, plan.profile, context.cluster.name):
+        yield make(
+            RESOURCE_API,
+            "ResourceClaimTemplate",
+            name,
+            origin,
+            {"spec": spec},
+            namespace=place.name,
+            labels=labels,
+            annotations=note if priority is None else {**note, PRIORITY: priority},
+        )
 
 
 def _admin_templates(context: Context) -> list[Artifact]:

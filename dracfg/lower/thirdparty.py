@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dracfg.link.catalog import Cluster, Driver
+from dracfg.link.catalog import Cluster
+from dracfg.link.driver import Driver
 from dracfg.lower.artifact import K8sObject, Origin, make, origin_of
 from dracfg.lower.roles import (
     RBAC_API,

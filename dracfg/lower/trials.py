@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dracfg.kube.quantity import Quantity
-from dracfg.link.catalog import Cluster, Driver, Part, Policy, Pool, PoolDevices, Tier
+from dracfg.link.catalog import Cluster, Part, Policy, Pool, PoolDevices, Tier
 from dracfg.link.classes import class_name
+from dracfg.link.driver import Driver
 from dracfg.link.parts import digest
 from dracfg.lower.artifact import Artifact, make, origin_of
 from dracfg.lower.classes import RESOURCE_API

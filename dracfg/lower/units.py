@@ -30,6 +30,7 @@ from dracfg.lower.kueue import (
     kueue_configuration,
     local_queues,
 )
+from dracfg.lower.metadata import metadata_units
 from dracfg.lower.namespaces import external_namespaces, namespace_artifacts, own_namespace
 from dracfg.lower.nodes import node_pool
 from dracfg.lower.offers import offer_artifacts
@@ -107,6 +108,7 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> tup
     units = [_with_engine(cluster, unit) for unit in synced]
     units += _control_plane_units(cluster, plan)
     units += [node_pool(catalog, cluster, pool, plan) for pool in cluster.pools]
+    units += metadata_units(catalog, cluster, classes)
     return tuple(units)
 
 
@@ -301,7 +303,8 @@ def _annotated(cluster: Cluster, artifact: Artifact) -> Artifact:
     retained = artifact.retained
     if retained is None:
         retained = retained_by_default(thing)
-    return replace(artifact, object=with_engine(cluster, thing, retained=retained))
+    made = with_engine(cluster, thing, retained=retained)
+    return Artifact(made, artifact.file, artifact.origin, artifact.via, artifact.retained)
 
 
 def _objects(units: Iterable[Unit], cluster: Cluster) -> Iterator[K8sObject]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dracfg.link.catalog import Catalog, Cluster, Driver
+from dracfg.link.catalog import Catalog, Cluster
+from dracfg.link.driver import Driver
 from dracfg.lower.admission import ADMISSION_API, claim_rule, left_out
 from dracfg.lower.artifact import Artifact, make, origin_of
 from dracfg.model.driver import Webhook

@@ -16,6 +16,7 @@ from dracfg.model.base import (
     Spec,
 )
 from dracfg.model.cluster import ServiceAccountRef
+from dracfg.model.devicemetadata import MetadataVersion
 
 AttributeType = Literal["string", "int", "bool", "version", "strings", "ints", "bools", "versions"]
 Enforcement = Literal["hardware", "driver", "none"]
@@ -114,6 +115,8 @@ class DriverSpec(Spec):
     """The identity of the driver's node plugins; with it admission holds them to their own slices."""
     device_metadata: bool = False
     """Whether the driver is set to write device-metadata files (KEP-5304)."""
+    metadata_versions: tuple[MetadataVersion, ...] | None = Field(default=None, min_length=1)
+    """The versions that its release writes into one file, newest first; the preset's word unless said."""
     feature_gates: dict[str, bool] = {}
     """The driver's own gates, such as MPSSupport."""
     values: dict[str, Any] = {}

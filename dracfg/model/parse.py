@@ -33,13 +33,16 @@ class Parsed:
     faults: tuple[Diagnostic, ...]
 
 
-def parse(documents: Iterable[Document]) -> Parsed:
-    """All documents of `catalog/` and `tenants/` as typed documents."""
+def parse(documents: Iterable[Document], seen: dict[int, Any] | None = None) -> Parsed:
+    """All documents of `catalog/` and `tenants/` as typed documents.
+
+    `seen` is what documents became before, by their id; whoever keeps it keeps the documents too.
+    """
     good: list[AnyDocument] = []
     poisoned: set[tuple[str, str]] = set()
     faults: list[Diagnostic] = []
     for document in documents:
-        made = parse_document(document, KINDS)
+        made = parse_document(document, KINDS) if seen is None else _parse_once(document, seen)
         if isinstance(made, list):
             faults += made
             if (identity := identity_of(document.root)) is not None:
@@ -48,6 +51,13 @@ def parse(documents: Iterable[Document]) -> Parsed:
             good.append(made)
             faults += _misplaced(document, made)
     return Parsed(tuple(good), frozenset(poisoned), tuple(faults))
+
+
+def _parse_once(document: Document, seen: dict[int, Any]) -> AnyDocument | list[Diagnostic]:
+    if id(document) not in seen:
+        seen[id(document)] = parse_document(document, KINDS)
+    made: AnyDocument | list[Diagnostic] = seen[id(document)]
+    return made
 
 
 def _misplaced(document: Document, made: AnyDocument) -> list[Diagnostic]:

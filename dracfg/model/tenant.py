@@ -19,6 +19,7 @@ from dracfg.model.base import (
     tag_by_shape,
 )
 from dracfg.model.cluster import ServiceAccountRef
+from dracfg.model.devicemetadata import Reads
 
 TenantState = Literal["active", "frozen", "draining", "removed"]
 Visibility = Literal["none", "classes", "slices"]
@@ -179,6 +180,8 @@ class Profile(Spec):
     config: tuple[ProfileConfig, ...] = ()
     priority: Name | None = None
     """The priority that pods of this profile are meant to have."""
+    reads: tuple[Reads, ...] = Field(default=(), max_length=32)
+    """What the application reads of its devices' metadata files."""
 
 
 class SharedClaim(Spec):

@@ -16,6 +16,7 @@ from dracfg.model.base import (
     Spec,
     tag_by_shape,
 )
+from dracfg.model.devicemetadata import ExposedMetadata
 from dracfg.model.reclaim import Reclaim
 
 Text = Annotated[str, Field(min_length=1, max_length=64)]
@@ -121,5 +122,7 @@ class HardwareTierSpec(Spec):
     """Whether the tier's whole class answers to the legacy name; one tier per cluster and name."""
     expose: tuple[AttributeName, ...] = ()
     """Attributes that containers may read from device-metadata files."""
+    device_metadata: ExposedMetadata | None = None
+    """How those files are read, and what is done without one."""
     reclaim: Reclaim | None = None
     """What becomes of whole devices when pods, nodes or drivers fail."""

@@ -6,22 +6,26 @@ Kueue takes devices back. A tenant's own claims count as others to its next one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from dracfg.link.catalog import Catalog, Policy
+from dracfg.link.catalog import Catalog, Cluster, Policy
 from dracfg.link.classes import device_classes
+from dracfg.link.memo import per_catalog
 from dracfg.plan.basis import Ground, basis
+from dracfg.plan.disjoint import NOTHING_RECORDED, Inventories, tier_proofs
 from dracfg.plan.promises import Holding, Market, asked, market, merged
 from dracfg.plan.proofs import blocking, fits
 from dracfg.plan.proofs.fits import fits_beside
 from dracfg.plan.proofs.shapes import Claims, Kind, Others
 from dracfg.plan.proofs.verdict import Proven, Refuted, Unknown
-from dracfg.plan.supply import supplies
+from dracfg.plan.supply import Supply, supplies
 
 Question = Literal["promised", "fits", "nonBlocking"]
 AnyVerdict = fits.Verdict | blocking.Verdict
+_Meeting = frozenset[tuple[Cluster, frozenset[str]]]
+"""Pairs of tiers on a cluster that nothing keeps apart."""
 
 ABSENT = Unknown(
     "it takes devices that are in quarantine, or in pools that let nothing new in",
@@ -88,22 +92,92 @@ class _Proofs:
         return self.blocked[key]
 
 
-def markets(catalog: Catalog) -> tuple[Market, ...]:
-    """Every supply of the catalog with those who may hold of it."""
-    asked_for = asked(catalog)
-    return tuple(market(catalog, supply, asked_for) for supply in supplies(catalog))
+def markets(catalog: Catalog, inventories: Inventories = NOTHING_RECORDED) -> tuple[Market, ...]:
+    """Every supply of the catalog with those who may hold of it.
+
+    Of tiers that their conditions don't keep apart, `inventories` may show that devices are.
+    """
+    return _markets(
+        catalog,
+        frozenset(
+            (proof.cluster, frozenset(tier.name for tier in proof.tiers))
+            for proof in tier_proofs(catalog, inventories)
+            if proof.by is None
+        ),
+    )
 
 
-def assurances(catalog: Catalog) -> tuple[Assurance, ...]:
+@per_catalog
+def _markets(catalog: Catalog, meeting: _Meeting) -> tuple[Market, ...]:
+    asked_for, every = asked(catalog), supplies(catalog)
+    return tuple(
+        market(catalog, supply, asked_for, tuple(_strangers(supply, every, meeting)))
+        for supply in every
+    )
+
+
+def _strangers(supply: Supply, every: Sequence[Supply], meeting: _Meeting) -> Iterator[Supply]:
+    """The supplies of other tiers on the cluster whose claims may take devices of this one."""
+    if supply.owner == "devicePlugin":
+        return
+    for other in every:
+        pair = frozenset((supply.tier.name, other.tier.name))
+        by_claims = other.cluster is supply.cluster and other.owner == "dra"
+        if by_claims and (supply.cluster, pair) in meeting:
+            yield other
+
+
+def assurances(
+    catalog: Catalog, inventories: Inventories = NOTHING_RECORDED
+) -> tuple[Assurance, ...]:
     """Every guarantee with what became of its proofs, market by market, tenant by tenant."""
-    return tuple(found for one in markets(catalog) for found in assured(catalog, one))
+    known = markets(catalog, inventories)
+    return tuple(found for one in known for found in assured(catalog, one))
 
 
 def assured(catalog: Catalog, one: Market) -> Iterator[Assurance]:
     """The guarantees of one market.
 
-    Where they do not lie on devices together, nothing more is asked.
+    Where they do not lie on devices together, nothing more is asked. Claims of other tiers that may
+    land here are taken to hold a device each: whatever they take of it, they don't hold more. What
+    that would refute is refuted only where it fails without them as well.
     """
+    if not one.foreign:
+        yield from _assured(catalog, one)
+        return
+    among = replace(one, exempt=one.exempt + sum(one.foreign.values()), foreign={})
+    alone = {_asked(found): found for found in _assured(catalog, replace(one, foreign={}))}
+    ground = Ground(f"claims of {strangers(one)} counted as holding devices of this tier", "scope")
+    for found in _assured(catalog, among):
+        by_itself = alone.get(_asked(found))
+        if not isinstance(found.verdict, Refuted):
+            yield replace(found, market=one, basis=(*found.basis, ground))
+        elif by_itself is not None and isinstance(by_itself.verdict, Refuted):
+            yield by_itself
+        else:
+            yield replace(found, market=one, verdict=crowded(one))
+
+
+def strangers(one: Market) -> str:
+    """The tiers whose claims may land on devices of this one."""
+    return " and ".join(one.foreign)
+
+
+def _asked(found: Assurance) -> tuple[Holding, Question, int]:
+    return found.holding, found.question, found.devices
+
+
+def crowded(one: Market) -> Unknown:
+    """Why a proof is left open where claims of other tiers may land on the same devices."""
+    return Unknown(
+        f"claims of {strangers(one)} may take these devices as well, up to "
+        f"{sum(one.foreign.values())} of them",
+        0,
+        "tell the tiers apart in their matches, or lower the limits of the other",
+    )
+
+
+def _assured(catalog: Catalog, one: Market) -> Iterator[Assurance]:
     promised = [holding for holding in one.holdings if holding.is_promised]
     if not promised:
         return
@@ -134,12 +208,13 @@ def undecidable(catalog: Catalog, one: Market) -> Unknown | None:
             0,
             "write `unmanagedNamespaces: deny` in the cluster",
         )
-    owners = cluster.owners_of(supply.tier)
-    if len(owners) > 1:
+    if any(
+        len(one_.owners) > 1 and one_.by_plugin is None for one_ in (h.grant for h in one.holdings)
+    ):
         return Unknown(
             f"{supply.tier.name} is handed out by device plugin and by DRA",
             0,
-            "finish the rollout; until then each path has only a part of the devices",
+            "split the limits between both paths in the rollout's stage, or finish the rollout",
         )
     if cluster.minor in FIRST_DEVICE_ONLY and any(
         devices.per_node > 1 and any(policy.is_consumable for policy in devices.policies)
@@ -212,8 +287,12 @@ def single(held: Mapping[Kind, int]) -> tuple[Claims, ...]:
 def _fits(proofs: _Proofs, holding: Holding) -> Assurance:
     one, tenant = proofs.market, holding.tenant.name
     for reclaimed in (False, True) if one.takes_back else (False,):
-        others = single(one.beside(tenant, reclaimed))
-        verdict = proofs.fits(own_demand(one, tenant), others)
+        # Where all that anybody may hold lies on devices together, so does each guarantee beside
+        # the rest: a claim for several devices is so many shares. One proof serves all tenants.
+        verdict = proofs.fits(one.everything(reclaimed))
+        if not isinstance(verdict, Proven):
+            others = single(one.beside(tenant, reclaimed))
+            verdict = proofs.fits(own_demand(one, tenant), others)
         found = _assurance(one, holding, "fits", verdict, 1, reclaimed)
         if isinstance(verdict, Proven):
             break

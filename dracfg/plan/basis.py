@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dracfg.kube.features import feature_matrix
-from dracfg.link.catalog import Cluster, Driver, Policy, Tier
+from dracfg.link.catalog import Cluster, Policy, Tier
+from dracfg.link.driver import Driver
 from dracfg.lower.gates import CONSUMABLE, PARTITIONABLE, publishes_counters
 from dracfg.model.driver import EnforcementTrial
 from dracfg.model.sharing import Consumable, Partitioned

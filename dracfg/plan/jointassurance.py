@@ -9,7 +9,7 @@ from typing import Literal
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.structured import Features
 from dracfg.link.catalog import Catalog
-from dracfg.plan.assurance import markets, undecidable
+from dracfg.plan.assurance import crowded, markets, undecidable
 from dracfg.plan.jointdemand import JointDemand
 from dracfg.plan.jointplacement import Filling, JointPlacement
 from dracfg.plan.jointproofs import Fits, JointProver, NonBlocking
@@ -42,7 +42,7 @@ def joint_assurances(
 ) -> Iterator[JointAssurance]:
     """Every demand with a guarantee; those of a market of which nothing can be proven are left out."""
     wanted = [demand for demand in demands if demand.claims]
-    known = markets(catalog) if wanted else ()
+    known = markets(catalog, inventories) if wanted else ()
     for cluster in catalog.clusters.values():
         own = [demand for demand in wanted if demand.cluster is cluster]
         if not own:
@@ -66,7 +66,8 @@ def _assured(
     demand: JointDemand, prover: JointProver, found: Grounds, concerned: Sequence[Market]
 ) -> Iterator[JointAssurance]:
     modelled = found.recorded is None
-    verdict = prover.fits(demand.plan, demand.claims)
+    mixed = next((crowded(market) for market in concerned if market.foreign), None)
+    verdict = mixed or prover.fits(demand.plan, demand.claims)
     if isinstance(verdict, Proven):
         verdict = _beside(demand, verdict.certificate, found, concerned)
     yield JointAssurance(demand, "fits", verdict, modelled)

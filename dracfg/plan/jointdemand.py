@@ -112,7 +112,7 @@ def _asker(cluster: Cluster, tenant: Tenant, plan: ClaimPlan) -> Asker:
 
 
 def _guaranteed(grant: Grant, part: str) -> int:
-    numbers = grant.numbers.get(part)
+    numbers = grant.on("dra").get(part)
     number = numbers.guaranteed if numbers is not None else 0
     return number if is_promise(grant.policy, number) else 0
 

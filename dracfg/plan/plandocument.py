@@ -10,22 +10,26 @@ from dracfg.link.catalog import Catalog
 from dracfg.plan.alternatives import alternatives as ways_of
 from dracfg.plan.alternatives import ways_document
 from dracfg.plan.assurance import Assurance, assured, markets
+from dracfg.plan.disjoint import NOTHING_RECORDED, Inventories
 from dracfg.plan.estimate import Estimate, estimate, planning_figure
 from dracfg.plan.promises import Market
 from dracfg.plan.proofs.verdict import Refuted
 
 
 def capacity_plan(
-    catalog: Catalog, target: Fraction | None = None, *, alternatives: bool = False
+    catalog: Catalog,
+    target: Fraction | None = None,
+    *,
+    alternatives: bool = False,
+    inventories: Inventories = NOTHING_RECORDED,
 ) -> dict[str, Any]:
     """The plan as a document: `tiers[]` with figures, overcommit and proofs, cluster by cluster.
 
     With a target utilisation each figure says what planning by it alone would come to. Other ways of
     sharing stand beside a tier where a proof fails, with `alternatives` beside each.
     """
-    return {
-        "tiers": [_document(catalog, market, target, alternatives) for market in markets(catalog)]
-    }
+    known = markets(catalog, inventories)
+    return {"tiers": [_document(catalog, market, target, alternatives) for market in known]}
 
 
 def _document(

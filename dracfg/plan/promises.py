@@ -5,13 +5,14 @@ A claim is charged in every class it names, so alternatives count for each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Policy, Tenant
 from dracfg.link.claims import ClaimPlan, claim_plan
 from dracfg.link.classes import class_name, device_classes
+from dracfg.link.memo import per_catalog
 from dracfg.lower.kueuefacts import kueue_facts
 from dracfg.model.sharing import Consumable, Partitioned, TimeSliced
 from dracfg.model.tenant import Profile
@@ -76,6 +77,8 @@ class Market:
     holdings: tuple[Holding, ...]
     exempt: int
     """Devices that exempt namespaces may hold, wherever they like."""
+    foreign: Mapping[str, int] = field(default_factory=dict)
+    """Claims of other tiers that may land on these devices: tier → the most of them."""
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -111,6 +114,22 @@ class Market:
         promised = (c for h in self.holdings if h.is_promised for c in h.demand())
         return merged((*promised, *exempt))
 
+    @cached_property
+    def _everything(self) -> tuple[tuple[Claims, ...], tuple[Claims, ...]]:
+        return self._as_claims(reclaimed=False), self._as_claims(reclaimed=True)
+
+    def everything(self, reclaimed: bool) -> tuple[Claims, ...]:
+        """The most that everybody together holds, the promised part of it as claims."""
+        return self._everything[reclaimed]
+
+    def _as_claims(self, *, reclaimed: bool) -> tuple[Claims, ...]:
+        claims: list[Claims] = [Claims(EXEMPT, self.exempt)] if self.exempt else []
+        for holding in self.holdings:
+            promised = holding.guaranteed if holding.is_promised else 0
+            claims += holding.demand() if promised else ()
+            claims.append(Claims(holding.kind, holding.kept(reclaimed) - promised))
+        return merged(tuple(claims))
+
     def beside(self, tenant: str, reclaimed: bool) -> Mapping[Kind, int]:
         """What all others may hold beside a tenant."""
         found = dict(self.most(reclaimed))
@@ -118,7 +137,7 @@ class Market:
             found[holding.kind] -= holding.kept(reclaimed)
         return found
 
-    @property
+    @cached_property
     def takes_back(self) -> bool:
         """Whether anybody's borrowing is taken back."""
         return any(h.given_back and h.limit > h.guaranteed for h in self.holdings)
@@ -156,6 +175,7 @@ class Asked:
     combined: frozenset[tuple[str, str, str]]
 
 
+@per_catalog
 def asked(catalog: Catalog) -> Asked:
     """What every profile asks for on every cluster where it can be emitted."""
     charged: dict[tuple[str, str], list[tuple[Profile, Mapping[str, int]]]] = {}
@@ -178,17 +198,30 @@ def asked(catalog: Catalog) -> Asked:
     return Asked(profiles, ordered, frozenset(shared), frozenset(combined))
 
 
-def market(catalog: Catalog, supply: Supply, asked_for: Asked) -> Market:
-    """A supply and its holdings, in the order of tenants and their entitlements."""
-    cluster = supply.cluster
-    exempt = sum(entry.devices for entry in cluster.document.spec.exempt_namespaces)
-    holdings = [
-        holding
-        for tenant in catalog.tenants_on(cluster.name)
-        if tenant.document.spec.state != "removed"
-        for holding in _holdings(supply, tenant, asked_for)
-    ]
-    return Market(supply, tuple(holdings), exempt if supply.owner == "dra" else 0)
+def market(
+    catalog: Catalog, supply: Supply, asked_for: Asked, strangers: Sequence[Supply] = ()
+) -> Market:
+    """A supply and its holdings, in the order of tenants and their entitlements.
+
+    `strangers` are supplies of other tiers whose claims may take devices of this one.
+    """
+    exempt = sum(entry.devices for entry in supply.cluster.document.spec.exempt_namespaces)
+    foreign: dict[str, int] = {}
+    for other in strangers:
+        most = sum(holding.limit for holding in _all_holdings(catalog, other, asked_for))
+        foreign[other.tier.name] = foreign.get(other.tier.name, 0) + most
+    return Market(
+        supply,
+        tuple(_all_holdings(catalog, supply, asked_for)),
+        exempt if supply.owner == "dra" else 0,
+        {name: most for name, most in foreign.items() if most},
+    )
+
+
+def _all_holdings(catalog: Catalog, supply: Supply, asked_for: Asked) -> Iterator[Holding]:
+    for tenant in catalog.tenants_on(supply.cluster.name):
+        if tenant.document.spec.state != "removed":
+            yield from _holdings(supply, tenant, asked_for)
 
 
 def charges(plan: ClaimPlan) -> Mapping[str, int]:
@@ -219,7 +252,7 @@ def _holdings(supply: Supply, tenant: Tenant, asked_for: Asked) -> Iterator[Hold
         if grant.tier is not supply.tier or supply.owner not in grant.owners:
             continue
         for part in grant.policy.parts:
-            numbers = grant.numbers.get(part.name)
+            numbers = grant.on(supply.owner).get(part.name)
             if numbers is None:
                 continue
             by_plugin = supply.owner == "devicePlugin"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dracfg.allocate.claims import Toleration
-from dracfg.allocate.devices import Device, Taint
+from dracfg.allocate.devices import Taint
 from dracfg.allocate.inventory import Inventory, inventory_of
 from dracfg.allocate.modelled import modelled_inventory
 from dracfg.allocate.nodes import Node, NodeSelection
@@ -65,11 +65,11 @@ class Site:
 
 
 def recorded_site(cluster: Cluster, inventory: Inventory, states: Mapping[str, NodeState]) -> Site:
-    """The recorded nodes, with the taints that rules of quarantine put on their devices."""
-    kept = restrictions(cluster)
+    """The recorded nodes, with the taints that rules put on their devices."""
+    kept = restrictions(cluster, inventory.taint_rules)
     closed = [pool for pool in cluster.pools if pool.is_closed]
     kept_out = {
-        name: f"pool {pool.name} is {pool.document.spec.state}"
+        name: f"pool {pool.name} is {pool.state}"
         for name, node in inventory.nodes.items()
         for pool in closed
         if belongs(node, pool)
@@ -79,7 +79,7 @@ def recorded_site(cluster: Cluster, inventory: Inventory, states: Mapping[str, N
             replace(
                 part,
                 devices=tuple(
-                    _tainted(device, *(rule.taint for rule in kept.rules if rule.selects(device)))
+                    replace(device, taints=(*device.taints, *kept.taints_of(device)))
                     for device in part.devices
                 ),
             )
@@ -104,7 +104,7 @@ def modelled_site(cluster: Cluster) -> Site:
             node = f"{name}-{number + 1:0{len(str(count))}}"
             nodes.append(Node(node, dict(pool.document.spec.node_selector)))
             if pool.is_closed:
-                kept_out[node] = f"pool {name} is {pool.document.spec.state}"
+                kept_out[node] = f"pool {name} is {pool.state}"
             elif number >= count - out:
                 kept_out[node] = "in quarantine"
             slices += [_on(part, node) for part in own]
@@ -131,10 +131,6 @@ def belongs(node: Node, pool: Pool) -> bool:
     return all(
         labels.get(key) == wanted for key, wanted in pool.document.spec.node_selector.items()
     )
-
-
-def _tainted(device: Device, *taints: Taint) -> Device:
-    return replace(device, taints=(*device.taints, *taints)) if taints else device
 
 
 def _tolerated(tolerations: tuple[Toleration, ...], taint: Taint) -> bool:

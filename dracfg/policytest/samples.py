@@ -112,6 +112,8 @@ def _workloads(scene: Scene) -> Iterator[Request]:
     )
     unwatched = {CLASSES + name: None for name, text in scene.classes.items() if ";admin=" in text}
     yield create(pod(tolerations=[{"operator": "Exists"}]), scene.namespace(unwatched))
+    plugins = {"name": "files", "hostPath": {"path": "/var/lib/kubelet/plugins"}}
+    yield create(pod(volumes=[plugins]), here)
 
 
 def _taint_rules(scene: Scene) -> Iterator[Request]:

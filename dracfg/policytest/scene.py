@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dracfg.lower.artifact import K8sObject
-from dracfg.lower.rights import CLAIMS, CLASSES, OWN_CLAIMS, STATE, TENANT
+from dracfg.lower.rights import ADMIN_LABEL, CLAIMS, CLASSES, OWN_CLAIMS, STATE, TENANT
 from dracfg.policytest.requests import (
     Operation,
     Request,
@@ -65,7 +65,10 @@ class Scene:
         )
 
     def namespace(self, changes: Mapping[str, str | None] = MappingProxyType({})) -> K8sObject:
-        """A Namespace of an active tenant with all classes; None takes an annotation away."""
+        """A Namespace of an active tenant with all classes; None takes an annotation away.
+
+        With a class for admin access among them it has the label for it, as those of tenants do.
+        """
         notes = {CLASSES + name: text for name, text in self.classes.items()}
         notes |= {TENANT: "sample", STATE: "active", OWN_CLAIMS: "true"}
         notes[CLAIMS] = f"template/{TEMPLATE}"
@@ -74,13 +77,11 @@ class Scene:
                 notes.pop(key, None)
             else:
                 notes[key] = text
+        watches = any(";admin=" in text for text in self.classes.values())
+        labels = {"labels": {ADMIN_LABEL: "true"}} if watches else {}
+        metadata = {"name": _NAMESPACE, "annotations": dict(sorted(notes.items())), **labels}
         return named_namespace(
-            _NAMESPACE,
-            {
-                "apiVersion": "v1",
-                "kind": "Namespace",
-                "metadata": {"name": _NAMESPACE, "annotations": dict(sorted(notes.items()))},
-            },
+            _NAMESPACE, {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
         )
 
     def ask(self, name: str) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def _numbers(cluster: Cluster | None, pool: Pool) -> Document:
     spec = pool.document.spec
     taken = None if cluster is None else quarantined(cluster, pool)
     return present(
-        state=spec.state,
+        state=pool.state,
         nodes=spec.nodes,
         spareNodes=spec.spare.nodes,
         quarantinedNodes=taken.nodes if taken is not None else None,

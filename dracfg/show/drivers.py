@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from decimal import Decimal
 
-from dracfg.link.catalog import Driver
+from dracfg.link.driver import Driver
+from dracfg.link.exposure import stated_versions
 from dracfg.link.presetdata import Answer, AttributeFact, ModeFact, RequestPolicyFact
 from dracfg.link.presets import Preset
 from dracfg.link.published import chart_values
@@ -43,6 +44,7 @@ def driver_document(driver: Driver) -> Document:
         devicePlugin=[*_plugin_resources(driver)],
         webhook=None if spec.webhook is None else plain(spec.webhook),
         deviceMetadata=spec.device_metadata,
+        metadataVersions=list(stated_versions(driver)),
         values=_chart_values(driver),
         facts=[*_facts(preset)],
         presetSource=None

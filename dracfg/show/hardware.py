@@ -28,12 +28,13 @@ def tier_document(catalog: Catalog, tier: Tier) -> Document:
         legacyResource=spec.legacy_resource,
         takesOverLegacyName=spec.takes_over_legacy_name,
         expose=list(spec.expose),
+        deviceMetadata=None if spec.device_metadata is None else plain(spec.device_metadata),
         reclaim=None if spec.reclaim is None else plain(spec.reclaim),
         pools=[
             {
                 "name": pool.name,
                 "cluster": pool.cluster,
-                "state": pool.document.spec.state,
+                "state": pool.state,
                 "owner": pool.owner(tier.driver),
                 "nodes": pool.document.spec.nodes,
                 "perNode": devices.per_node,

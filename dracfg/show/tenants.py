@@ -224,6 +224,7 @@ def _profile(profile: Profile, plan: ClaimPlan, templates: list[Document]) -> Do
         name=profile.name,
         revision=profile.revision,
         priority=profile.priority,
+        reads=[plain(one) for one in profile.reads] or None,
         devices=plan.devices,
         requests=[_request(request) for request in plan.requests],
         constraints=[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -246,6 +247,34 @@ def test_weights_of_the_room_are_sound() -> None:
             proven += 1
             assert not can_block(pool, request, others), (pool, request, others)
     assert proven > 50
+
+
+def test_whole_devices_stand_for_shares_of_another_tier() -> None:
+    """What holds beside so many whole devices holds beside as many shares of whatever size."""
+    rng = random.Random(SEED + 3)
+    proven = 0
+    for _ in range(800):
+        pool, kinds = some_pool(rng, 5)
+        others, request = some_others(rng, kinds), some_request(rng, pool, kinds)
+        strange = Kind("strange", tuple(rng.randint(0, 6) for _ in pool.keys))
+        number = rng.randint(1, 3)
+        alone = Kind("alone", whole=True)
+        admitted = Pool(
+            tuple(
+                group
+                if group.admits is None
+                else replace(group, admits=group.admits | {"strange", "alone"})
+                for group in pool.groups
+            ),
+            pool.keys,
+        )
+        among = [
+            Others((*others.kinds, kind), (*others.counts, number)) for kind in (alone, strange)
+        ]
+        if isinstance(non_blocking(admitted, request, among[0]), Proven):
+            proven += 1
+            assert not can_block(admitted, request, among[1]), (pool, request, others, strange)
+    assert proven > 100
 
 
 def equal_devices(count: int, capacity: int, shares: int | None = None) -> Pool:

@@ -2,6 +2,7 @@
 
 from dracfg.audit.finding import LiveRule
 from dracfg.audit.rules import (
+    access,
     allocations,
     coverage,
     health,
@@ -23,6 +24,7 @@ RULES: tuple[LiveRule, ...] = (
     *health.RULES,
     *versions.RULES,
     *tenancy.RULES,
+    *access.RULES,
     *schedulers.RULES,
     *trials.RULES,
 )

@@ -109,9 +109,9 @@ def tainted(view: View) -> Iterator[LiveFinding]:
         taints = [
             f"{taint.key}:{taint.effect}" for taint in device.taints if taint.effect in _SEVERE
         ] + [
-            f"{rule.key}:{rule.effect} (rule {rule.name})"
-            for rule in view.dump.taint_rules
-            if rule.effect in _SEVERE and rule.selects(key)
+            f"{rule.taint.key}:{rule.taint.effect} (rule {rule.name})"
+            for rule in view.dump.inventory.taint_rules
+            if rule.taint.effect in _SEVERE and rule.selects(key)
         ]
         if not taints:
             continue

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dracfg.audit.finding import LiveFinding, LiveRule, live, related
 from dracfg.audit.trials import Judged, Trial, trials_of
 from dracfg.audit.view import View
-from dracfg.link.catalog import Driver
+from dracfg.link.driver import Driver
 from dracfg.model.base import at
 from dracfg.model.driver import EnforcementTrial
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from dracfg.link.catalog import Driver
+from dracfg.link.driver import Driver
 from dracfg.link.presetdata import MAIN, NUMBERED
 from dracfg.link.presets import Preset
 

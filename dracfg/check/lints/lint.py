@@ -38,7 +38,7 @@ from dracfg.check.lints.names import lint_driver_names, lint_names, meant
 from dracfg.check.lints.refusals import refused
 from dracfg.check.lints.text import Edit, edited, token_at
 from dracfg.check.lints.values import lint_values
-from dracfg.link.catalog import Driver
+from dracfg.link.driver import Driver
 from dracfg.link.presets import Preset
 from dracfg.lower.selectors import guarded
 

@@ -11,8 +11,9 @@ from functools import cache
 from typing import Any
 
 from dracfg.kube.features import feature_matrix
-from dracfg.link.catalog import Catalog, Cluster, Driver, Policy, Tier
+from dracfg.link.catalog import Catalog, Cluster, Policy, Tier
 from dracfg.link.classes import ClassPlan, policies_in_force
+from dracfg.link.driver import Driver
 from dracfg.lower.admission.literals import literal
 from dracfg.lower.admission.podspecs import pod_specs
 from dracfg.lower.classes import parameters
@@ -31,9 +32,10 @@ def facts(catalog: Catalog, cluster: Cluster, classes: Iterable[ClassPlan]) -> d
     listed = tuple(classes)
     known = _identities()
     controllers = [*known["controllers"], *(known["kueue"] if spec.addons.kueue else ())]
-    applier = [] if spec.gitops.applier is None else [account(spec.gitops.applier.service_account)]
+    applier, applier_groups = _appliers(cluster)
     return {
         "appliers": applier,
+        "applierGroups": applier_groups,
         "breakGlassUsers": list(spec.gitops.break_glass.users),
         "breakGlassGroups": list(spec.gitops.break_glass.groups),
         "claimWriters": [*applier, *known["claimWriters"]],
@@ -171,6 +173,17 @@ def _is_held(plan: ClassPlan) -> bool:
 
 def _dra_drivers(cluster: Cluster) -> list[Driver]:
     return [tier.driver for tier in cluster.tiers if "dra" in cluster.owners_of(tier)]
+
+
+def _appliers(cluster: Cluster) -> tuple[list[str], list[str]]:
+    """Users and groups that apply the tree: the applier, else whoever may break the glass.
+
+    All that dracfg emits is guarded, so that without an applier nobody else could apply it.
+    """
+    gitops = cluster.document.spec.gitops
+    if gitops.applier is not None:
+        return [account(gitops.applier.service_account)], []
+    return list(gitops.break_glass.users), list(gitops.break_glass.groups)
 
 
 def _users(identities: Identities) -> list[str]:

@@ -1,12 +1,15 @@
 """Every profile of the repository's own example can be placed, on as many nodes as its pools have."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dracfg.allocate import Inventory
+from dracfg.allocate.devices import Taint
+from dracfg.allocate.inventory import inventory_of
 from dracfg.allocate.modelled import modelled_inventory
 from dracfg.allocate.placement import place
 from dracfg.allocate.recorded import cluster_inventories, cluster_records
@@ -24,13 +27,13 @@ ABLE = {
     "courses/exercise": (2, 6),
     "courses/project": (2, 6),
     "courses/thesis": (2, 6),
-    "notebooks/scratch": (3, 4),
-    "notebooks/notebook": (3, 4),
-    "notebooks/notebook-large": (3, 4),
-    "notebooks/notebook-data": (3, 4),
-    "notebooks/notebook-stream": (3, 4),
+    "notebooks/scratch": (9, 10),
+    "notebooks/notebook": (9, 10),
+    "notebooks/notebook-large": (9, 10),
+    "notebooks/notebook-data": (9, 10),
+    "notebooks/notebook-stream": (9, 10),
     "search/reindex": (4, 6),
-    "search/evaluate": (3, 4),
+    "search/evaluate": (9, 10),
     "search/ranker": (4, 5),
     "serving/inference": (7, 8),
     "serving/small": (3, 3),
@@ -75,6 +78,26 @@ def test_on_what_is_recorded(catalog: Catalog, inventories: Mapping[str, Invento
     assert placed(catalog, inventories) == {n: (able, 0, of) for n, (able, of) in ABLE.items()}
 
 
+def tainted(inventory: Inventory) -> Inventory:
+    """The same devices, each tainted by its driver."""
+    taint = Taint("example.com/worn", "", "NoSchedule")
+    slices = [
+        replace(part, devices=tuple(replace(device, taints=(taint,)) for device in part.devices))
+        for part in inventory.slices
+    ]
+    return inventory_of(slices, inventory.nodes.values())[0]
+
+
+def test_taints_keep_claims_away_where_the_scheduler_looks_at_them(
+    catalog: Catalog, inventories: Mapping[str, Inventory]
+) -> None:
+    """DRADeviceTaints is off by default in 1.34, which prod-east runs, and on in 1.36."""
+    worn = {name: tainted(inventory) for name, inventory in inventories.items()}
+    able = {name: ABLE[name][0] for name in ("vision/train-x1", "serving/small")}
+    for name, on in (("vision/train-x1", False), ("serving/small", True)):
+        assert placed(catalog, worn)[name][0] == (0 if on else able[name])
+
+
 def test_on_what_is_modelled(catalog: Catalog) -> None:
     assert placed(catalog, {}) == {
         name: (0, able, of) if name in NOT_SAID else (able, 0, of)
@@ -84,10 +107,10 @@ def test_on_what_is_modelled(catalog: Catalog) -> None:
 
 def test_modelled_devices_are_as_many_as_the_pools_say(catalog: Catalog) -> None:
     modelled = modelled_inventory(catalog.clusters["prod-east"])
-    assert modelled.nodes == {"a100-east": 4, "a100-mig-east": 2, "l40s-east": 4, "fpga-east": 2}
+    assert modelled.nodes == {"a100-east": 4, "a100-mig-east": 2, "l40s-east": 10, "fpga-east": 2}
     counted = {name: len(modelled.inventory.devices_on(name)) for name in modelled.nodes}
-    # Eight GPUs and eight cards; four GPUs in four parts each; four GPUs and two interfaces.
-    assert counted == {"a100-east": 16, "a100-mig-east": 16, "l40s-east": 6, "fpga-east": 0}
+    # Eight GPUs and eight cards; four GPUs in four parts each; one GPU and one interface.
+    assert counted == {"a100-east": 16, "a100-mig-east": 16, "l40s-east": 2, "fpga-east": 0}
     (one, *_) = modelled.devices_of(catalog.tiers["l40s-hami"])
     assert one.allow_multiple_allocations
     assert one.capacity["memory"].request_policy is not None

@@ -5,8 +5,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from dracfg.audit.report import audit_document
+import pytest
+
+from dracfg.audit.report import audit, audit_document
 from dracfg.kube.quantity import Quantity
+from dracfg.link.catalog import Catalog
 
 Audited = Callable[..., Any]
 
@@ -27,6 +30,24 @@ def test_whole_devices(world: Any, audited: Audited) -> None:
     assert amounts(done, "big") == {
         "total": "160Gi", "used": "80Gi", "free": "80Gi", "fragmented": "0", "unknown": "0",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("kinds", [(), ("ResourceSlice", "Node")])
+def test_without_claims_nobody_knows_what_is_free(
+    world: Any, platform: Catalog, kinds: tuple[str, ...]
+) -> None:
+    """A list of claims that is empty is another thing than one that could not be read."""
+    where = platform.clusters["east"]
+    unread = audit(platform, where, [world.record()], kinds=kinds)
+    assert {(one.state, one.reason) for one in unread.ledger.entries} == {
+        ("unknown", "no claims are recorded")
+    }
+    assert amounts(unread, "cut") == {
+        "total": "40Gi", "used": "40Gi", "free": "0", "fragmented": "0", "unknown": "40Gi",
+    }  # fmt: skip
+    empty = audit(platform, where, [world.record()], kinds=(*kinds, "ResourceClaim"))
+    assert {one.state for one in empty.ledger.entries} == {"idle"}
+    assert amounts(empty, "cut")["free"] == "40Gi"
 
 
 def test_shares(world: Any, audited: Audited) -> None:
@@ -91,7 +112,7 @@ def test_the_document(world: Any, audited: Audited) -> None:
     document = audit_document(audited(world))
     assert list(document) == [
         "schemaVersion", "kind", "verdict", "cluster", "at", "findings", "ledger", "causes", "trials",
-        "totals",
+        "offers", "totals",
     ]  # fmt: skip
     assert (document["kind"], document["verdict"], document["at"]) == (
         "AuditReport",

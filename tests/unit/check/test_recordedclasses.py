@@ -1,5 +1,6 @@
 """Classes from elsewhere: what a record shows of them, and how they are mended."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from dracfg.check.recordedclasses import check_classes
 from dracfg.diagnostics import Diagnostic
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.model import kinds
-from dracfg.source.records import Record
+from dracfg.source.records import Record, read_record
 
 EAST = Cluster(
     "east",
@@ -93,3 +94,17 @@ def test_the_help_is_general_where_it_is_not(text: str) -> None:
 )
 def test_classes_that_are_left_alone(selectors: list[str]) -> None:
     assert findings(recorded("npu.example.org", selectors=selectors)) == ()
+
+
+def test_two_charts_that_install_one_name() -> None:
+    """The classes of two published charts, both of which answer to nvidia.com/gpu."""
+    data = Path(__file__).parents[2] / "data" / "real"
+    charts = [
+        read_record(data, file)[0]
+        for file in ("nvidia/deviceclasses-helm.yaml", "hami/deviceclass-helm.yaml")
+    ]
+    inventory, _ = load_inventory([recorded("gpu.nvidia.com", selectors=[])], "1.36")
+    (found,) = check_classes(CATALOG, {"east": inventory}, {"east": charts})
+    assert found.code == "OWN013"
+    assert found.message.endswith("both answer to nvidia.com/gpu")
+    assert not check_classes(CATALOG, {"east": inventory}, {"east": charts[:1]})

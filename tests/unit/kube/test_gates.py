@@ -253,6 +253,22 @@ def test_every_named_gate_exists(minor: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("version", "kind", "gate"),
+    [
+        ("v1beta1", "Workload", "GenericWorkload"),
+        ("v1beta1", "PodGroup", "GenericWorkload"),
+        ("v1alpha3", "CompositePodGroup", "CompositePodGroup"),
+    ],
+)
+def test_gates_of_workload_kinds(version: str, kind: str, gate: str) -> None:
+    """Groups of pod groups came with a gate of their own in 1.37 (KEP-6012)."""
+    (use,) = derive([{"apiVersion": f"scheduling.k8s.io/{version}", "kind": kind}], "1.37")
+    assert (use.gate, use.when_off) == (gate, "rejected")
+    assert gate in feature_matrix().gates
+    assert "GenericWorkload" in {gate, *feature_matrix().gates[gate].requires}
+
+
+@pytest.mark.parametrize(
     ("version", "minor", "expected"),
     [
         ("v1alpha3", "1.34", ("resource.k8s.io/v1alpha3",)),
@@ -267,4 +283,4 @@ def test_runtime_config_for_taint_rules(
     version: str, minor: str, expected: tuple[str, ...]
 ) -> None:
     rule = {"apiVersion": f"resource.k8s.io/{version}", "kind": "DeviceTaintRule"}
-    assert runtime_config([rule, exactly()], minor) == expected
+    assert runtime_config([rule, exactly()], derive([rule, exactly()], minor), minor) == expected

@@ -269,3 +269,32 @@ def test_a_removed_tenant_reads_nothing_of_the_cluster(
     text = text.replace("    view: [", "    visibility: slices\n    view: [", 1)
     catalog = catalog_of(platform, text)
     assert cluster_role_bindings(catalog.clusters["east"], catalog.tenants["vision"]) == ()
+
+
+def test_what_workloads_run_under_reads_no_claim(
+    catalog_of: Any, platform: str, vision: str
+) -> None:
+    """Service accounts of the tenant's own namespaces may run pods, and see no claim, class or slice."""
+    own = vision.replace("namespace: ci, name: runner", "namespace: vision-train, name: hub")
+    own = own.replace("spec:\n", "spec:\n  ownClaims: true\n", 1)
+    own = own.replace("    view: [", "    visibility: slices\n    view: [", 1)
+    catalog = catalog_of(platform, own)
+    held: dict[str, set[str]] = {}
+    cluster, tenant = catalog.clusters["east"], catalog.tenants["vision"]
+    for artifact in (*role_bindings(cluster, tenant), *cluster_role_bindings(cluster, tenant)):
+        for subject in artifact.object["subjects"]:
+            held.setdefault(subject["name"], set()).add(artifact.object["roleRef"]["name"])
+    assert held["hub"] == {"dracfg-tenant-run", "dracfg-tenant-own-claims", "dracfg-monitoring"}
+    assert "dracfg-slice-reader" in held["vision-eng"]
+    read = {"get", "list", "watch"}
+    for name in held["hub"] - {"dracfg-monitoring"}:
+        rules = allowed(roles(catalog)[name].object["rules"])
+        assert not {rule for rule in rules if rule[0] in read and rule[1] == "resource.k8s.io"}
+
+
+def test_the_run_role_is_use_without_claims(catalog_of: Any, platform: str, vision: str) -> None:
+    own = vision.replace("namespace: ci, name: runner", "namespace: vision-train, name: hub")
+    made = roles(catalog_of(platform, own))
+    use, run = (allowed(made[f"dracfg-tenant-{name}"].object["rules"]) for name in ("use", "run"))
+    assert run == {rule for rule in use if rule[1] != "resource.k8s.io"}
+    assert "dracfg-tenant-run" not in roles(catalog_of(platform, vision))

@@ -11,8 +11,8 @@ import pytest
 from dracfg.emit.yaml import dump
 from dracfg.lower.artifact import Unit
 from dracfg.lower.gates import cluster_gates
+from dracfg.lower.markdown import code, prose, shell
 from dracfg.lower.nodes import node_pool
-from dracfg.lower.runbook import code, prose, shell
 
 SELECTOR = {"pool": "p", "zone": "a"}
 

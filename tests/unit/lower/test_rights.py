@@ -228,11 +228,21 @@ def test_keys_are_valid_and_texts_are_plain(catalog: Catalog) -> None:
 
 
 def test_labels(catalog_of: Any, platform: str, vision: str) -> None:
+    baseline = {"pod-security.kubernetes.io/enforce": "baseline"}
     catalog = catalog_of(platform, vision)
-    assert labels(catalog, "vision-train") == {"dracfg.dev/tenant": "vision", "team": "vision"}
-    assert labels(catalog, "vision-monitor") == {
+    own = {"dracfg.dev/tenant": "vision", "team": "vision"}
+    assert labels(catalog, "vision-train") == own | baseline
+    assert labels(catalog, "vision-monitor") == baseline | {
         "dracfg.dev/tenant": "vision",
         "resource.kubernetes.io/admin-access": "true",
     }
     forged = vision.replace("{team: vision}", "{dracfg.dev/tenant: search}")
-    assert labels(catalog_of(platform, forged), "vision-train") == {"dracfg.dev/tenant": "vision"}
+    assert labels(catalog_of(platform, forged), "vision-train") == baseline | {
+        "dracfg.dev/tenant": "vision"
+    }
+
+
+def test_stricter_labels_stand(catalog_of: Any, platform: str, vision: str) -> None:
+    key = "pod-security.kubernetes.io/enforce"
+    strict = vision.replace("{team: vision}", f"{{{key}: restricted}}")
+    assert labels(catalog_of(platform, strict), "vision-train")[key] == "restricted"

@@ -137,3 +137,80 @@ def test_shares_of_the_first_device_alone(
     changes = ('"1.36"', f'"{minor}"'), ("perNode: 2", f"perNode: {per_node}")
     (first, *_) = assurances(catalog(tmp_path, *changes))
     assert first.verdict.word == found
+
+
+OTHER_TIER = """\
+apiVersion: dracfg.dev/v1alpha1
+kind: HardwareTier
+metadata: {name: card-any}
+spec:
+  driver: card.example.com
+  match: {attributes: MATCH}
+  device: {attributes: {type: card}, capacity: {memory: 40Gi}}
+  reclaim: {timeout: 15m}
+---
+apiVersion: dracfg.dev/v1alpha1
+kind: NodePool
+metadata: {name: others}
+spec:
+  cluster: prod-east
+  nodes: 1
+  nodeSelector: {node.example.com/pool: others}
+  devices: [{tier: card-any, perNode: 1}]
+  sharing: [slices]
+  owner: {card.example.com: dra}
+"""
+OTHER_TENANT = """\
+apiVersion: dracfg.dev/v1alpha1
+kind: Tenant
+metadata: {name: stray}
+spec:
+  access: {use: [{group: stray}], view: [{group: support}]}
+  namespaces: [{name: stray, clusters: [prod-east]}]
+  entitlements: [{name: any, tier: card-any, sharing: slices, guaranteed: {5Gi: NUMBER}}]
+  profiles: [{name: any, requests: [{name: card, entitlement: any, size: 5Gi}]}]
+"""
+
+
+def overlapping(root: Path, match: str, number: int) -> Catalog:
+    for folder, text in (
+        ("catalog", OTHER_TIER.replace("MATCH", match)),
+        ("tenants", OTHER_TENANT.replace("NUMBER", str(number))),
+    ):
+        (root / folder).mkdir(exist_ok=True)
+        (root / folder / "other.yaml").write_text(text)
+    return catalog(root)
+
+
+def of_tier(found: Catalog, tier: str) -> set[str]:
+    return {a.verdict.word for a in assurances(found) if a.market.supply.tier.name == tier}
+
+
+@pytest.mark.parametrize(
+    ("match", "number", "words"),
+    [
+        ("{type: other}", 30, {"proven"}),
+        ("{type: card}", 1, {"proven"}),
+        ("{type: card}", 30, {"unknown"}),
+    ],
+)
+def test_claims_of_a_tier_that_is_not_told_apart_count(
+    tmp_path: Path, match: str, number: int, words: set[str]
+) -> None:
+    """One share more than fits beside it leaves nothing proven, and nothing refuted either."""
+    found = overlapping(tmp_path, match, number)
+    assert of_tier(found, "card-40g") == words
+    grounds = {
+        ground.what
+        for answer in assurances(found)
+        if answer.market.supply.tier.name == "card-40g"
+        for ground in answer.basis
+    }
+    counted = "claims of card-any counted as holding devices of this tier"
+    assert (counted in grounds) == (match == "{type: card}" and number == 1)
+
+
+def test_what_fails_by_itself_is_refuted_beside_another_tier(tmp_path: Path) -> None:
+    overlapping(tmp_path, "{type: card}", 1)
+    found = catalog(tmp_path, ("guaranteed: {10Gi: 4, 20Gi: 2}", "guaranteed: {10Gi: 40, 20Gi: 2}"))
+    assert of_tier(found, "card-40g") == {"refuted"}

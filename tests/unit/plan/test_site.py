@@ -58,6 +58,32 @@ def test_quarantine_of_a_device(build: Build) -> None:
     assert all(pool.usable for pool in as_rule.inventory.pools)
 
 
+RULE = """\
+- apiVersion: resource.k8s.io/v1beta2
+  kind: DeviceTaintRule
+  metadata: {name: by-hand}
+  spec:
+    deviceSelector: {driver: gpu.nvidia.com, pool: l4-west-4, device: gpu-0}
+    taint: {key: example.com/parts, effect: NoSchedule}
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "tainted"),
+    [("", []), (", DRADeviceTaintRules: true", ["example.com/parts"])],
+    ids=["off", "on"],
+)
+def test_recorded_rules_count_where_components_read_them(
+    build: Build, said: str, tainted: list[str]
+) -> None:
+    gate = "featureGates: {DRAExtendedResource: false"
+    record = "catalog/inventory/prod-west.yaml"
+    site = build(
+        "prod-west", (CLUSTERS, gate, gate + said), (record, "items:\n", f"items:\n{RULE}")
+    )
+    assert keys(site, "l4-west-4") == {"gpu-0": tainted, "gpu-1": []}
+
+
 def test_modelled_nodes_are_as_many_as_the_pool_has(build: Build) -> None:
     site = build("prod-east", (EAST, "  nodes: 4", "  nodes: 12"), modelled=True)
     names = [node.name for node in site.nodes if node.name.startswith("a100-east-")]

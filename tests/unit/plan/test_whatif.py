@@ -350,7 +350,7 @@ def test_modelled_devices(judged: Judgement) -> None:
     (placement,) = east.what_if(pod("p", "vision-train", of("train-x8"))).placements
     assert placement.result == "unknown"
     assert "do not say resource.kubernetes.io/pcieRoot" in placement.nodes["a100-east-1"][1]
-    assert found.site.kept_out == {"l40s-east-4": "in quarantine"}
+    assert found.site.kept_out == {"l40s-east-10": "in quarantine"}
     selected = pod("p", "vision-train", of("train-x1"), nodeSelector={"zone": "b"})
     assert east.what_if(selected).placements[0].result == "unknown"
 

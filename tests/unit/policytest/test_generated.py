@@ -19,6 +19,8 @@ from dracfg.policytest.load import LoadedTest
 from dracfg.policytest.requests import Request, named_namespace
 from dracfg.policytest.run import report_of, run_test
 from dracfg.policytest.samples import SAMPLES
+from dracfg.policytest.scene import Scene
+from dracfg.policytest.strategy import refusal
 from dracfg.policytest.world import World
 
 Json = dict[str, Any]
@@ -35,6 +37,21 @@ def test_every_validation_is_refused_by_and_lets_through(
     validations = sum(len(policy.validations) for policy in world.policies)
     assert len(cases) == 2 * validations
     assert all(result.passed for result in run_generated(world))
+
+
+def test_what_stands_before_could_be_made(worlds: Mapping[str, World]) -> None:
+    """Also where every class is for admin access: namespaces have the label for it then."""
+    scene = Scene(
+        worlds["prod-east"], {"watch": "size=whole;count=1;version=-;state=open;admin=true"}
+    )
+    stood = [
+        replace(request, operation="CREATE", object=request.old, old=None)
+        for samples in SAMPLES.values()
+        for request in samples(scene)
+        if request.operation == "UPDATE" and not request.subresource
+    ]
+    assert any("adminAccess" in str(request.object) for request in stood)
+    assert [why for request in stood if (why := refusal(request)) is not None] == []
 
 
 def test_a_policy_without_samples_is_no_silent_success(worlds: Mapping[str, World]) -> None:

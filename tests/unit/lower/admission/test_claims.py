@@ -195,13 +195,42 @@ def test_the_applier_writes_templates_of_a_frozen_tenant(
     assert [message[:6] for message in foreign] == ["TEN003"]
 
 
-def test_without_an_applier_nobody_is_let_through(
+@pytest.mark.parametrize(
+    ("user", "groups", "passes"),
+    [
+        (APPLIER, (), False),
+        ("ann", ("vision-eng",), False),
+        ("ann", ("platform-oncall",), True),
+        ("root", (), True),
+    ],
+)
+def test_without_an_applier_those_who_break_the_glass_apply(
+    catalog_of: Any,
+    platform: str,
+    vision: str,
+    user: str,
+    groups: tuple[str, ...],
+    passes: bool,
+    denials: Any,
+    rights_of: Any,
+) -> None:
+    breaks = "breakGlass: {groups: [platform-oncall], users: [root]}"
+    plain = re.sub(r"engine: flux\n.*\n", f"engine: plain\n    {breaks}\n", platform)
+    catalog = catalog_of(plain, vision.replace("spec:\n", "spec:\n  state: frozen\n", 1))
+    here = rights_of(catalog)
+    made = ALLOWED["whole"]
+    found = denials(catalog, template(made), here, user=user, groups=groups)
+    assert (found == []) is passes
+    assert len(denials(catalog, made, here, user=user, groups=groups)) == 1, "never from state"
+
+
+def test_beside_an_applier_nobody_applies(
     catalog_of: Any, platform: str, vision: str, denials: Any, rights_of: Any
 ) -> None:
-    plain = re.sub(r"engine: flux\n.*\n", "engine: plain\n", platform)
-    catalog = catalog_of(plain, vision.replace("spec:\n", "spec:\n  state: frozen\n", 1))
+    catalog = catalog_of(platform, vision.replace("spec:\n", "spec:\n  state: frozen\n", 1))
     made = template(ALLOWED["whole"])
-    assert len(denials(catalog, made, rights_of(catalog), user=APPLIER)) == 1
+    found = denials(catalog, made, rights_of(catalog), groups=("system:masters",))
+    assert len(found) == 1
 
 
 def test_a_removed_tenant_may_claim_nothing(

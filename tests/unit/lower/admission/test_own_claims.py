@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -183,6 +184,25 @@ def test_the_platform_and_controllers_are_exempt(
 
 def test_break_glass_is_not(catalog: Catalog, judge: Any) -> None:
     assert judge(catalog, DENIED["all"][0], groups=["system:masters"]) == ["TEN021"]
+
+
+def test_break_glass_mends_labels_of_the_platform(catalog: Catalog, judge: Any) -> None:
+    """And is held to the shape of a request by hand in the same write."""
+    generated = noted(claim(gpus()), labels={"dracfg.dev/tenant": "vision"})
+    stripped = noted(generated, labels={})
+    assert judge(catalog, generated, old=stripped, groups=["system:masters"]) == []
+    assert judge(catalog, generated, old=stripped, groups=["vision-eng"]) == ["TEN026"]
+    too_many = noted(DENIED["all"][0], labels={"dracfg.dev/tenant": "vision"})
+    assert judge(catalog, too_many, groups=["system:masters"]) == ["TEN021"]
+
+
+def test_break_glass_is_where_nobody_else_applies(
+    catalog_of: Any, platform: str, vision: str, judge: Any
+) -> None:
+    catalog = catalog_of(re.sub(r"engine: flux\n.*\n", "engine: plain\n", platform), vision)
+    emitted = noted(DENIED["all"][0], labels={"dracfg.dev/tenant": "vision"})
+    assert judge(catalog, emitted, groups=["system:masters"]) == []
+    assert "TEN026" in judge(catalog, emitted, groups=["vision-eng"])
 
 
 def test_alternatives_are_walked(catalog: Catalog, judge: Any) -> None:

@@ -113,6 +113,11 @@ def claiming(**names: str) -> dict[str, Any]:
     return {"containers": [], "resourceClaims": [{"name": "c", **names}]}
 
 
+def mounting(path: str) -> dict[str, Any]:
+    volumes = [{"name": "scratch", "emptyDir": {}}, {"name": "v", "hostPath": {"path": path}}]
+    return {"containers": [], "volumes": volumes}
+
+
 ALLOWED = {
     "nothing": {"containers": []},
     "implicit name": asking(f"{IMPLICIT}a100", "2"),
@@ -125,6 +130,9 @@ ALLOWED = {
     "template of the tenant": claiming(resourceClaimTemplateName="train"),
     "other tolerations": {"tolerations": [{"key": "gpu", "operator": "Exists"}]},
     "toleration of a name alike": {"tolerations": [{"key": "dracfg.development/x"}]},
+    "a folder of another name": mounting("/var/lib/kubelet-data"),
+    "a folder beside the pods'": mounting("/var/lib/kubelet/podsx"),
+    "a folder elsewhere": mounting("/data/var/lib/kubelet/plugins"),
 }
 
 DENIED = {
@@ -145,6 +153,16 @@ DENIED = {
     ),
     "everything": ({"tolerations": [{"operator": "Exists"}]}, ["TEN034"]),
     "everything with a key": ({"tolerations": [{"key": "", "operator": "Exists"}]}, ["TEN034"]),
+    "plugin folder": (mounting("/var/lib/kubelet/plugins"), ["TEN038"]),
+    "a claim's folder": (mounting("/var/lib/kubelet/plugins/d/dra-device-metadata/x"), ["TEN038"]),
+    "pod folder": (mounting("/var/lib/kubelet/pods/"), ["TEN038"]),
+    "the folder above": (mounting("/var/lib/kubelet"), ["TEN038"]),
+    "a folder far above": (mounting("/var"), ["TEN038"]),
+    "the root": (mounting("/"), ["TEN038"]),
+    "a CDI folder": (mounting("/etc/cdi"), ["TEN038"]),
+    "a CDI folder by its other name": (mounting("/run/cdi/x.json"), ["TEN038"]),
+    "the root of a process": (mounting("/proc/1/root/var"), ["TEN038"]),
+    "steps that lead nowhere": (mounting("//var/./lib//kubelet/plugins/."), ["TEN038"]),
     "two at once": (
         {**asking(f"{IMPLICIT}h100", "500m"), "tolerations": [{"operator": "Exists"}]},
         ["TEN030", "TEN032", "TEN034"],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dracfg.check.apart import excludes
 from dracfg.model.tier import AttributeMatch, AttributeRange
+from dracfg.plan.apart import excludes
 
 
 def between(**bounds: object) -> AttributeRange:

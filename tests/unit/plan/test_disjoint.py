@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dracfg.check.disjoint import tier_proofs
 from dracfg.pipeline import judge
+from dracfg.plan.disjoint import tier_proofs
 
 CATALOG = """\
 apiVersion: dracfg.dev/v1alpha1
