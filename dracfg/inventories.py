@@ -11,6 +11,7 @@ from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.model.base import at
 from dracfg.source.records import Record, read_record
+from dracfg.source.tree import Tree, tree_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,13 @@ class InventoryFile:
 
 
 def read_records(
-    root: Path, catalog: Catalog, inventories: Sequence[InventoryFile]
+    root: Path | Tree, catalog: Catalog, inventories: Sequence[InventoryFile]
 ) -> tuple[dict[str, Record], list[GivenRecord], list[Diagnostic]]:
-    """The records that Clusters name, by cluster, those from outside, and faults of either."""
+    """The records that Clusters name, by cluster, those from outside, and faults of either.
+
+    Those from outside are read from disk, whatever state the repository is read in.
+    """
+    tree = tree_of(root)
     own: dict[str, Record] = {}
     faults: list[Diagnostic] = []
     named = {item.cluster for item in inventories}
@@ -35,13 +40,13 @@ def read_records(
         path = cluster.document.spec.inventory
         if path is None or cluster.name in named:
             continue
-        record, found = read_record(root, path)
+        record, found = read_record(tree, path)
         faults += [_at_its_name(cluster, fault) for fault in found]
         if record.objects:
             own[cluster.name] = record
     given = []
     for item in inventories:
-        record, found = read_record(root, _from_root(root, item.path))
+        record, found = read_record(tree.root, _from_root(tree.root, item.path))
         faults += found
         given.append(GivenRecord(record, item.cluster))
     return own, given, faults

@@ -78,12 +78,23 @@ def compose(path: str, text: str) -> tuple[tuple[Document, ...], tuple[Diagnosti
     """
     composer = _Composer(path)
     try:
-        composer.run(yaml.parse(text, Loader=_LOADER))
+        composer.run(_events(text))
     except yaml.YAMLError as fault:
         composer.faults.append(_syntax_fault(path, text, fault))
     except _Stop:
         pass
     return tuple(composer.documents), tuple(composer.faults)
+
+
+def _events(text: str) -> Iterator[_Event]:
+    loader = _LOADER(text)
+    next_event = loader.get_event
+    try:
+        # Behind the end of the stream there is nothing.
+        while (event := next_event()) is not None:
+            yield event
+    finally:
+        loader.dispose()
 
 
 class _Composer:
@@ -117,17 +128,18 @@ class _Composer:
 
     def _read(self, document: _Open, events: Iterator[_Event]) -> None:
         for event in events:
-            match event:
-                case yaml.ScalarEvent():
-                    self._finish(document, event.anchor, self._scalar(event), 1)
-                case yaml.AliasEvent():
-                    self._finish(document, None, *self._alias(document, event))
-                case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
-                    self._open(document, event)
-                case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
-                    self._close(document, event)
-                case _:
-                    return
+            # Told apart by type, the most frequent first: this is done for each word of each file.
+            kind = type(event)
+            if kind is yaml.ScalarEvent:
+                self._finish(document, event.anchor, self._scalar(event), 1)
+            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+                self._open(document, event)
+            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+                self._close(document, event)
+            elif kind is yaml.AliasEvent:
+                self._finish(document, None, *self._alias(document, event))
+            else:
+                return
 
     def _open(self, document: _Open, event: _Event) -> None:
         self._refuse_tag(event)
@@ -220,8 +232,9 @@ class _Composer:
 
     def _scalar(self, event: _Event) -> Scalar:
         self._refuse_tag(event)
-        span = self._span(event.start_mark, event.end_mark)
-        text = str(event.value)
+        start, end = event.start_mark, event.end_mark
+        span = Span(self.path, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+        text: str = event.value
         if event.style or (event.tag is not None and not event.implicit[0]):
             return Scalar(span, text, text)
         try:

@@ -17,6 +17,8 @@ from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.source.composer import compose
 from dracfg.source.lineends import line_starts, with_line_feeds
 from dracfg.source.nodes import Document, SourceFile
+from dracfg.source.seen import FileRead, Seen
+from dracfg.source.tree import TooLarge, Tree, tree_of
 
 ROOTS = ("catalog", "tenants")
 UNREAD = ("catalog/inventory", "catalog/templates")
@@ -47,29 +49,54 @@ class Sources:
         return file.text.split("\n") if file else []
 
 
-def read_repository(root: Path) -> Sources:
+def read_repository(root: Path | Tree, seen: Seen | None = None) -> Sources:
     """All documents below `catalog/` and `tenants/` of `root`, in the order of their paths."""
-    return read_trees(root, ROOTS)
+    return read_trees(root, ROOTS, seen)
 
 
-def read_trees(root: Path, tops: Iterable[str]) -> Sources:
-    """All documents below some folders of `root`; a folder that is not there holds none."""
+def read_trees(root: Path | Tree, tops: Iterable[str], seen: Seen | None = None) -> Sources:
+    """All documents below some folders of `root`; a folder that is not there holds none.
+
+    A file that was `seen` with the same path and bytes is the same object again.
+    """
+    tree = tree_of(root)
     files: dict[str, SourceFile] = {}
     faults: list[Diagnostic] = []
     for top in tops:
-        for path in _walk(root, top, faults):
-            file, found = read_file(root, path)
+        for path in _walk(tree, top, faults):
+            file, found = _read_once(tree, path, seen)
             faults += found
             if file is not None:
                 files[path] = file
-    return Sources(root, files, tuple(faults))
+    return Sources(tree.root, files, tuple(faults))
 
 
-def read_file(root: Path, path: str) -> tuple[SourceFile | None, tuple[Diagnostic, ...]]:
+def read_file(root: Path | Tree, path: str) -> FileRead:
     """One file, `path` being relative to `root`. None where its bytes can't be had as text."""
-    data = _read_bytes(root / path, path)
+    return _read_once(tree_of(root), path, None)
+
+
+def read_lines(root: Path | Tree, path: str) -> list[str]:
+    """The lines of one file, for a message's excerpt; none where its bytes can't be had as text."""
+    data = _read_bytes(tree_of(root), path)
+    text = data if isinstance(data, Diagnostic) else decode(data, path)
+    if isinstance(text, Diagnostic):
+        return []
+    return with_line_feeds(text.removeprefix("\ufeff")).split("\n")
+
+
+def _read_once(tree: Tree, path: str, seen: Seen | None) -> FileRead:
+    data = _read_bytes(tree, path)
     if isinstance(data, Diagnostic):
         return None, (data,)
+    if seen is None:
+        return _understand(path, data)
+    if (path, data) not in seen.files:
+        seen.files[path, data] = _understand(path, data)
+    return seen.files[path, data]
+
+
+def _understand(path: str, data: bytes) -> FileRead:
     text = decode(data, path)
     if isinstance(text, Diagnostic):
         return None, (text,)
@@ -121,14 +148,14 @@ def _carriage_return(text: str, path: str) -> Diagnostic:
     )
 
 
-def _walk(root: Path, top: str, faults: list[Diagnostic]) -> Iterator[str]:
+def _walk(tree: Tree, top: str, faults: list[Diagnostic]) -> Iterator[str]:
     """Paths of the YAML files below one root, sorted; folders behind links are not entered."""
     pending = [top]
     found: list[str] = []
     while pending:
         folder = pending.pop()
         try:
-            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+            entries = tree.entries(folder)
         except FileNotFoundError:
             continue
         except OSError as fault:
@@ -139,37 +166,36 @@ def _walk(root: Path, top: str, faults: list[Diagnostic]) -> Iterator[str]:
             if entry.name.startswith(".") or path in UNREAD:
                 continue
             is_yaml = entry.name.lower().endswith((".yaml", ".yml"))
-            if entry.is_symlink():
-                if (refusal := _judge_link(root, path, is_yaml)) is not None:
+            if entry.kind == "link":
+                if (refusal := _judge_link(tree, path, is_yaml)) is not None:
                     faults.append(refusal)
                 elif is_yaml:
                     found.append(path)
-            elif entry.is_dir():
+            elif entry.kind == "folder":
                 pending.append(path)
             elif is_yaml:
                 found.append(path)
     yield from sorted(found)
 
 
-def _judge_link(root: Path, path: str, is_yaml: bool) -> Diagnostic | None:
+def _judge_link(tree: Tree, path: str, is_yaml: bool) -> Diagnostic | None:
     """What is wrong with a symbolic link, if anything: it must lead to a file of the repository."""
-    try:
-        target = (root / path).resolve(strict=True)
-    except (OSError, RuntimeError):
+    target = tree.target(path)
+    if target == "nowhere":
         return diagnose(
             "SRC002",
             Span(path),
             "a symbolic link that leads nowhere or in a circle",
             help="remove the link",
         )
-    if target.is_dir():
+    if target == "folder":
         return diagnose(
             "SRC002",
             Span(path),
             "a symbolic link to a folder is not followed",
             help="put the folder itself here; every file below catalog/ and tenants/ is read once",
         )
-    if is_yaml and not target.is_relative_to(root.resolve()):
+    if is_yaml and target == "outside":
         return diagnose(
             "SRC002",
             Span(path),
@@ -179,19 +205,18 @@ def _judge_link(root: Path, path: str, is_yaml: bool) -> Diagnostic | None:
     return None
 
 
-def _read_bytes(file: Path, path: str) -> bytes | Diagnostic:
+def _read_bytes(tree: Tree, path: str) -> bytes | Diagnostic:
     try:
-        if not file.is_file():
+        if not tree.is_file(path):
             return diagnose("SRC001", Span(path), "not a regular file")
-        size = file.stat().st_size
-        if size > MAX_BYTES:
-            return diagnose(
-                "SRC003",
-                Span(path),
-                f"the file has {size:,} bytes; at most {MAX_BYTES:,} are read",
-                help="split it; recorded cluster state belongs into catalog/inventory/",
-            )
-        return file.read_bytes()
+        return tree.read(path, MAX_BYTES)
+    except TooLarge as file:
+        return diagnose(
+            "SRC003",
+            Span(path),
+            f"the file has {file.size:,} bytes; at most {MAX_BYTES:,} are read",
+            help="split it; recorded cluster state belongs into catalog/inventory/",
+        )
     except OSError as fault:
         return unreadable(path, fault)
 

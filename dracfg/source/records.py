@@ -19,6 +19,7 @@ from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.source.kubeyaml import LOADER, Chunk, PlainComposer, resolve_as_kubernetes
 from dracfg.source.lineends import with_line_feeds
 from dracfg.source.reader import decode, unreadable
+from dracfg.source.tree import TooLarge, Tree, tree_of
 
 MAX_BYTES = 256 * 1024 * 1024
 
@@ -98,18 +99,17 @@ class Record:
     objects: tuple[RecordedObject, ...]
 
 
-def read_record(root: Path, path: str) -> tuple[Record, tuple[Diagnostic, ...]]:
+def read_record(root: Path | Tree, path: str) -> tuple[Record, tuple[Diagnostic, ...]]:
     """The objects of a dump, `path` being relative to `root`; a fault ends only what it spoils.
 
     Reads one or more YAML documents, or JSON objects one after the other, each an object or a list
     (`kind: List`, or a typed list whose items have no kind of their own).
     """
     try:
-        with (root / path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = tree_of(root).read(path, MAX_BYTES)
     except OSError as error:
         return Record(path, "", ()), (unreadable(path, error),)
-    if len(data) > MAX_BYTES:
+    except TooLarge:
         message = f"the file has more than {MAX_BYTES:,} bytes; no more are read"
         fault = diagnose("SRC003", Span(path), message, help="record each kind into its own file")
         return Record(path, "", ()), (fault,)

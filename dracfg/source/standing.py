@@ -7,7 +7,7 @@ Reads only files that hold such state; everything else under `out/` is compared 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,10 @@ from typing import Any
 import yaml
 
 from dracfg.diagnostics import Diagnostic, Span, diagnose
+from dracfg.source.seen import Seen, StateRead
+from dracfg.source.tree import DiskTree, TooLarge, Tree
 
+MAX_BYTES = 256 * 1024 * 1024
 STATE_FILES = (
     "*/guard*/namespaces.yaml",
     "*/platform*/device-classes.yaml",
@@ -55,30 +58,83 @@ class Standing:
         )
 
 
-def read_standing(out: Path) -> tuple[Standing, tuple[Diagnostic, ...]]:
-    """The state that stands under `out`; a file that can't be read as manifests is a finding."""
+def merge_standing(before: Standing, now: Standing) -> Standing:
+    """What stands now, on top of what stood before and is not gone by a step that may be seen.
+
+    An object that stands in both is that of before: it is what clusters hold. One that now lacks is
+    kept in its file.
+    """
+    known = {key: thing for path, thing in _placed(before) for key in (_identity(path, thing),)}
+    files = {
+        path: [known.pop(_identity(path, thing), thing) for thing in things]
+        for path, things in now.files.items()
+    }
+    left = {id(thing) for thing in known.values()}
+    for path, thing in _placed(before):
+        if id(thing) in left:
+            files.setdefault(path, []).append(thing)
+    return Standing({path: tuple(things) for path, things in sorted(files.items())})
+
+
+def read_standing(
+    out: Path | Tree,
+    folder: str = "out",
+    *,
+    holds: Callable[[str], bool] = lambda _path: True,
+    seen: Seen | None = None,
+) -> tuple[Standing, tuple[Diagnostic, ...]]:
+    """The state that stands under `out`, or in the folder of a tree, in files that `holds` admits.
+
+    Paths are relative to the folder. A file that can't be read as manifests is a finding; one that
+    was `seen` is not read again.
+    """
+    tree = DiskTree(out.parent) if isinstance(out, Path) else out
+    folder = out.name if isinstance(out, Path) else folder
+    states = (seen or Seen()).states
     files: dict[str, tuple[dict[str, Any], ...]] = {}
     faults: list[Diagnostic] = []
-    for path in _state_files(out):
-        relative = path.relative_to(out).as_posix()
-        shown = f"{out.name}/{relative}"
+    for relative in filter(holds, _state_files(tree, folder)):
+        shown = f"{folder}/{relative}"
         try:
-            documents = yaml.load_all(path.read_text(encoding="utf-8"), Loader=_LOADER)
-            objects = tuple(document for document in documents if document is not None)
-            sound = all(map(_is_object, objects))
-        except (OSError, ValueError, RecursionError, yaml.YAMLError) as fault:
+            data = tree.read(shown, MAX_BYTES)
+        except (OSError, TooLarge) as fault:
             faults.append(_unreadable(shown, fault))
             continue
-        if sound:
-            files[relative] = objects
+        if (shown, data) not in states:
+            states[shown, data] = _objects(shown, data)
+        state = states[shown, data]
+        if isinstance(state, Diagnostic):
+            faults.append(state)
         else:
-            faults.append(_unreadable(shown, None))
+            files[relative] = state
     return Standing(files), tuple(faults)
 
 
-def _state_files(out: Path) -> Iterator[Path]:
-    found = {path for pattern in STATE_FILES for path in out.glob(pattern)}
-    yield from sorted(path for path in found if path.is_file() and not path.is_symlink())
+def _objects(shown: str, data: bytes) -> StateRead:
+    try:
+        documents = yaml.load_all(data.decode("utf-8"), Loader=_LOADER)
+        objects = tuple(document for document in documents if document is not None)
+        sound = all(map(_is_object, objects))
+    except (ValueError, RecursionError, yaml.YAMLError) as fault:
+        return _unreadable(shown, fault)
+    return objects if sound else _unreadable(shown, None)
+
+
+def _state_files(tree: Tree, folder: str) -> Iterator[str]:
+    found = {path for pattern in STATE_FILES for path in tree.matching(folder, pattern)}
+    yield from sorted(found)
+
+
+def _placed(standing: Standing) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, things in standing.files.items():
+        for thing in things:
+            yield path, thing
+
+
+def _identity(path: str, thing: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """What makes an object one of its kind in a cluster, whichever file holds it."""
+    metadata = thing["metadata"]
+    return path.split("/")[0], thing["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
 def _by_unit(paths: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dracfg.source.standing import Standing, read_standing
+from dracfg.source.standing import Standing, merge_standing, read_standing
 
 TEMPLATE = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\n"
 RETIRED = "east/tenants/vision/retired/claim-templates.yaml"
@@ -86,3 +86,41 @@ def test_what_can_not_be_taken_over_is_a_finding(tmp_path: Path, text: str) -> N
     assert [fault.code for fault in faults] == ["SRC016"]
     assert f"{tmp_path.name}/{RETIRED}" in (faults[0].help or "")
     assert standing.files == {}
+
+
+def claim(name: str, mark: str) -> dict[str, object]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "mark": mark}
+
+
+def marks(standing: Standing) -> dict[str, list[str]]:
+    return {
+        path: [f"{found['metadata']['name']}={found['mark']}" for found in found_here]
+        for path, found_here in standing.files.items()
+    }
+
+
+def test_what_stood_before_is_what_clusters_hold() -> None:
+    active, retired = "east/tenants/a/claims.yaml", "east/tenants/a/retired/claims.yaml"
+    before = Standing(
+        {
+            active: (claim("kept", "old"), claim("retires", "old"), claim("vanishes", "old")),
+            "west/tenants/a/claims.yaml": (claim("kept", "west"),),
+        }
+    )
+    now = Standing(
+        {
+            active: (claim("kept", "edited"), claim("new", "now")),
+            retired: (claim("retires", "now"),),
+        }
+    )
+    assert marks(merge_standing(before, now)) == {
+        active: ["kept=old", "new=now", "vanishes=old"],
+        retired: ["retires=old"],
+        "west/tenants/a/claims.yaml": ["kept=west"],
+    }
+
+
+def test_nothing_before_or_nothing_now() -> None:
+    one = Standing({"east/tenants/a/claims.yaml": (claim("a", "1"),)})
+    assert merge_standing(Standing(), one) == one
+    assert merge_standing(one, Standing()) == one

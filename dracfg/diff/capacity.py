@@ -1,0 +1,134 @@
+"""The capacity of each tier before and after, where some figure of it moved.
+
+Figures are those of `plan.estimate`; a row stands for one key of one market: whole devices, a
+capacity that is divided, or parts of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dracfg.diff.pair import Pair
+from dracfg.kube.quantity import Quantity
+from dracfg.link.catalog import Catalog
+from dracfg.plan.assurance import markets
+from dracfg.plan.estimate import Estimate, estimate
+from dracfg.plan.promises import Market
+
+_KEPT_APART = ("spare", "quarantine", "closed")
+"""Deductions that take whole devices out of use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One side of a row, each in the unit of the row's key.
+
+    `usable` is what is published on nodes that promises count on, `promiseable` what is left of it
+    after steps and fragmentation, `spare` what of that is not guaranteed, below 0 where too much is.
+    """
+
+    usable: Quantity
+    promiseable: Quantity
+    guaranteed: Quantity
+    limit: Quantity
+
+    @property
+    def spare(self) -> Quantity:
+        return self.promiseable - self.guaranteed
+
+    @property
+    def overcommit(self) -> str | None:
+        """Limits over what is usable, as people write it: `1.32x`; None where nothing is usable."""
+        if self.usable.nano <= 0:
+            return None
+        hundredths = (self.limit.nano * 200 + self.usable.nano) // (2 * self.usable.nano)
+        return f"{hundredths // 100}.{hundredths % 100:02}x"
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityRow:
+    """A tier of a cluster before and after; a side is None where it has no such devices.
+
+    `classes` are the market's: pools that share no class are told apart by them. `key` is `devices`,
+    the capacity's name, or `parts of <class>`, with the owner where that is the device plugin.
+    """
+
+    cluster: str
+    tier: str
+    classes: tuple[str, ...]
+    key: str
+    before: Figures | None
+    after: Figures | None
+
+
+Place = tuple[str, str, str]
+"""Cluster, tier and owner."""
+
+
+def capacity_rows(pair: Pair) -> tuple[CapacityRow, ...]:
+    """The rows whose figures differ, by cluster and tier; none where a side is not understood whole."""
+    before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
+    if before.poisoned or after.poisoned:
+        return ()
+    old, new = _by_place(before), _by_place(after)
+    return tuple(
+        row
+        for place in sorted({*old, *new})
+        for first, second in _paired(old.get(place, []), new.get(place, []))
+        for row in _rows(place, first, second)
+    )
+
+
+def _by_place(catalog: Catalog) -> dict[Place, list[Market]]:
+    found: dict[Place, list[Market]] = {}
+    for market in markets(catalog):
+        supply = market.supply
+        place = supply.cluster.name, supply.tier.name, supply.owner
+        found.setdefault(place, []).append(market)
+    return found
+
+
+def _paired(old: list[Market], new: list[Market]) -> Iterator[tuple[Market | None, Market | None]]:
+    """Markets of one tier that have a pool or a class in common."""
+    left = list(old)
+    for market in new:
+        names = _names(market)
+        first = next((one for one in left if _names(one) & names), None)
+        if first is not None:
+            left.remove(first)
+        yield first, market
+    for market in left:
+        yield market, None
+
+
+def _names(market: Market) -> set[tuple[str, str]]:
+    supply = market.supply
+    pools = {("pool", pool.name) for pool in supply.pools}
+    return pools | {("class", name) for name in supply.classes}
+
+
+def _rows(place: Place, first: Market | None, second: Market | None) -> Iterator[CapacityRow]:
+    old, new = _figures_of(first), _figures_of(second)
+    latest = second or first
+    classes = tuple(sorted(latest.supply.classes)) if latest is not None else ()
+    for key in dict.fromkeys((*new, *old)):
+        if old.get(key) != new.get(key):
+            name = f"{key} by device plugin" if place[2] == "devicePlugin" else key
+            yield CapacityRow(place[0], place[1], classes, name, old.get(key), new.get(key))
+
+
+def _figures_of(market: Market | None) -> Mapping[str, Figures]:
+    if market is None:
+        return {}
+    return {one.key: _figures(one) for one in estimate(market)}
+
+
+def _figures(one: Estimate) -> Figures:
+    taken = {deduction.name: deduction.amount for deduction in one.deductions}
+    out = taken.get("reserve", 0) + sum(taken.get(name, 0) for name in _KEPT_APART)
+    usable, promiseable, guaranteed, limit = (
+        Quantity(amount, one.like.format)
+        for amount in (one.physical - out, one.promiseable, one.promised, one.limit)
+    )
+    return Figures(usable, promiseable, guaranteed, limit)

@@ -1,0 +1,104 @@
+"""Changes that follow from another change become details of it: one cause is one line.
+
+Which kinds follow from which is data (`data/causes.yaml`). Knows how changes are told; nothing of how
+they were found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from dracfg.diff.change import Change
+from dracfg.diff.words import bounded
+from dracfg.packaged import read_data
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """A row of the table: which changes follow from which."""
+
+    follower: frozenset[str]
+    cause: frozenset[str]
+    of: re.Pattern[str]
+    within: str
+
+    def causes_of(self, follower: Change, changes: Iterable[Change]) -> tuple[Change, ...]:
+        """Those of the changes that one follows from."""
+        if follower.kind.name not in self.follower:
+            return ()
+        found = self.of.match(_told(follower))
+        if found is None:
+            return ()
+        groups = {name: re.escape(text or "") for name, text in found.groupdict().items()}
+        pattern = re.compile(self.within.format(**groups), re.IGNORECASE)
+        return tuple(
+            one
+            for one in changes
+            if one.kind.name in self.cause
+            and _meet(one.cluster, follower.cluster)
+            and _meet(one.tenant, follower.tenant)
+            and pattern.search(_told(one))
+        )
+
+
+@cache
+def consequences() -> tuple[Consequence, ...]:
+    """The table, in its order."""
+    return tuple(
+        Consequence(
+            frozenset(row["follower"]),
+            frozenset(row["cause"]),
+            re.compile(row.get("of", "")),
+            row.get("in", ""),
+        )
+        for row in read_data("dracfg.diff", "data/causes.yaml")
+    )
+
+
+def folded(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The changes without those that follow from others of them.
+
+    A cause takes over what its followers reach and how bad they are. One that follows from several,
+    as on several clusters, is told with each.
+    """
+    found = tuple(changes)
+    by_cause: dict[Change, list[Change]] = {}
+    followers: set[Change] = set()
+    for one in found:
+        for cause in _causes(one, found):
+            by_cause.setdefault(cause, []).append(one)
+            followers.add(one)
+    return tuple(_joined(one, by_cause.get(one, ())) for one in found if one not in followers)
+
+
+def _causes(one: Change, changes: Sequence[Change]) -> tuple[Change, ...]:
+    for row in consequences():
+        causes = row.causes_of(one, changes)
+        if causes:
+            return causes
+    return ()
+
+
+def _joined(cause: Change, followers: Iterable[Change]) -> Change:
+    for one in sorted(followers, key=lambda one: one.object):
+        shown, more = bounded((*cause.workloads, *one.workloads))
+        cause = replace(
+            cause,
+            impact=max(cause.impact, one.impact),
+            flags=tuple(dict.fromkeys((*cause.flags, *one.flags))),
+            details=(*cause.details, _told(one), *one.details, *more),
+            workloads=shown,
+        )
+    return cause
+
+
+def _told(one: Change) -> str:
+    """`entitlement gpu / limit: 24 devices -> 16 devices`."""
+    return f"{one.object}: {one.before or 'nothing'} -> {one.after or 'nothing'}"
+
+
+def _meet(one: str | None, other: str | None) -> bool:
+    return one is None or other is None or one == other

@@ -1,0 +1,123 @@
+"""What stands on both sides of a pair, and whether it is the same: most comparisons end here early.
+
+Knows the linked catalog; nothing of what a difference means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from dracfg.diff.pair import Pair
+from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.driver import Driver
+from dracfg.model.base import Spec
+
+Linked = tuple[Cluster, Cluster]
+"""A cluster as it was and as it is."""
+
+
+def clusters(pair: Pair) -> Iterator[Linked]:
+    """The clusters of both sides, but for those that a side could not compile."""
+    before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
+    for name, cluster in before.clusters.items():
+        if name in after.clusters and not pair.blocked(f"{name}/platform"):
+            yield cluster, after.clusters[name]
+
+
+def tenants(pair: Pair, cluster: str) -> Iterator[tuple[Tenant, Tenant]]:
+    """The tenants that are on a cluster on both sides, but for those that did not compile."""
+    after = pair.head.judgement.catalog.tenants
+    for tenant in pair.base.judgement.catalog.tenants_on(cluster):
+        other = after.get(tenant.name)
+        if other is None or cluster not in other.clusters:
+            continue
+        if not pair.blocked(f"{cluster}/tenants/{tenant.name}"):
+            yield tenant, other
+
+
+def drivers(pair: Pair) -> Iterator[tuple[Driver, Driver]]:
+    """The drivers of both sides."""
+    before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
+    for name, driver in before.drivers.items():
+        if name in after.drivers:
+            yield driver, after.drivers[name]
+
+
+def alike(before: object, after: object) -> bool:
+    """Whether two specs say the same, wherever they were read from.
+
+    Lists are compared in their order: what is alike means the same, not the other way round.
+    """
+    if before is after:
+        return True
+    if isinstance(before, Spec):
+        return type(before) is type(after) and alike(before.__dict__, after.__dict__)
+    if isinstance(before, Mapping):
+        return (
+            isinstance(after, Mapping)
+            and before.keys() == after.keys()
+            and all(alike(value, after[key]) for key, value in before.items())
+        )
+    if isinstance(before, tuple | list):
+        return (
+            isinstance(after, tuple | list)
+            and len(before) == len(after)
+            and all(map(alike, before, after))
+        )
+    return before == after and isinstance(before, bool) is isinstance(after, bool)
+
+
+def same_platform(before: Cluster, after: Cluster) -> bool:
+    """Whether a cluster and all that its pools hold is described alike on both sides."""
+    return alike(before.document.spec, after.document.spec) and alike(
+        _platform(before), _platform(after)
+    )
+
+
+def changed_tenants(pair: Pair) -> frozenset[str]:
+    """Tenants that came, went or say something else, with those that borrow from them.
+
+    Files of equal text are passed over without a look at what they say.
+    """
+    before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
+    same = _same_files(pair)
+    names = set(before.tenants.keys() ^ after.tenants.keys())
+    for name in before.tenants.keys() & after.tenants.keys():
+        old, new = before.tenants[name].document, after.tenants[name].document
+        path = new.read_from.span.path
+        if path in same and old.read_from.span.path == path:
+            continue
+        if not alike(old.spec, new.spec):
+            names.add(name)
+    return frozenset(names | set(_borrowers((before, after), names)))
+
+
+def _same_files(pair: Pair) -> frozenset[str]:
+    """Files of the same path and text on both sides."""
+    old, new = pair.base.judgement.sources.files, pair.head.judgement.sources.files
+    return frozenset(
+        path for path, file in new.items() if path in old and old[path].text == file.text
+    )
+
+
+def _borrowers(catalogs: Iterable[Catalog], lenders: set[str]) -> Iterator[str]:
+    for catalog in catalogs:
+        for tenant in catalog.tenants.values():
+            if any(offer.from_ in lenders for offer in tenant.document.spec.accepted_offers):
+                yield tenant.name
+
+
+def _platform(cluster: Cluster) -> dict[str, Spec]:
+    """The specs of everything but tenants that a cluster's objects come from."""
+    found: dict[str, Spec] = {}
+    for pool in cluster.pools:
+        for move in pool.moves:
+            found[f"Rollout/{move.rollout.name}"] = move.rollout.spec
+    for pool, devices in cluster.offers():
+        found[f"NodePool/{pool.name}"] = pool.document.spec
+        found[f"HardwareTier/{devices.tier.name}"] = devices.tier.document.spec
+        found[f"Driver/{devices.tier.driver.name}"] = devices.tier.driver.document.spec
+        for policy in devices.policies:
+            if policy.document is not None:
+                found[f"SharingPolicy/{policy.name}"] = policy.document.spec
+    return found

@@ -1,0 +1,113 @@
+"""Where a repository's files are had from: a folder on disk, or a revision kept by git.
+
+What is read goes through a Tree, so that both are judged alike. Knows names, links and bytes;
+nothing of what stands in a file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Literal, Protocol
+
+from dracfg.source.revision import head_date
+
+EntryKind = Literal["file", "folder", "link", "other"]
+Target = Literal["file", "folder", "nowhere", "outside"]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """What a folder holds under a name; a link is named, whatever it leads to."""
+
+    name: str
+    kind: EntryKind
+
+
+class TooLarge(Exception):
+    """A file has more bytes than its reader takes; `size` is how many it has."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"{size:,} bytes")
+        self.size = size
+
+
+class Tree(Protocol):
+    """A repository's files by paths relative to its root, with `/`. Methods raise OSError."""
+
+    @property
+    def root(self) -> Path:
+        """The folder that the files belong to, also where they are not read from it."""
+
+    def entries(self, folder: str) -> Sequence[TreeEntry]:
+        """What stands in a folder, by name; FileNotFoundError where there is none."""
+
+    def target(self, path: str) -> Target:
+        """What a symbolic link leads to at last; `outside` are files beyond the root."""
+
+    def is_file(self, path: str) -> bool:
+        """Whether a regular file is found there, links followed."""
+
+    def read(self, path: str, most: int) -> bytes:
+        """The bytes of a file, links followed. Raises TooLarge where it has more than `most`."""
+
+    def matching(self, folder: str, pattern: str) -> Iterator[str]:
+        """Regular files, no links, whose path below `folder` fits; `*` holds for one part."""
+
+    def day(self) -> date | None:
+        """The day that the files are as old as, None where nothing tells it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskTree:
+    """A folder as it is."""
+
+    root: Path
+
+    def entries(self, folder: str) -> Sequence[TreeEntry]:
+        with os.scandir(self.root / folder) as found:
+            listed = [TreeEntry(entry.name, _kind(entry)) for entry in found]
+        return sorted(listed, key=lambda entry: entry.name)
+
+    def target(self, path: str) -> Target:
+        try:
+            target = (self.root / path).resolve(strict=True)
+        except (OSError, RuntimeError):
+            return "nowhere"
+        if target.is_dir():
+            return "folder"
+        return "file" if target.is_relative_to(self.root.resolve()) else "outside"
+
+    def is_file(self, path: str) -> bool:
+        return (self.root / path).is_file()
+
+    def read(self, path: str, most: int) -> bytes:
+        with (self.root / path).open("rb") as file:
+            data = file.read(most + 1)
+            if len(data) > most:
+                raise TooLarge(max(os.fstat(file.fileno()).st_size, len(data)))
+        return data
+
+    def matching(self, folder: str, pattern: str) -> Iterator[str]:
+        for path in (self.root / folder).glob(pattern):
+            if path.is_file() and not path.is_symlink():
+                yield path.relative_to(self.root / folder).as_posix()
+
+    def day(self) -> date | None:
+        return head_date(self.root)
+
+
+def tree_of(place: Path | Tree) -> Tree:
+    """A folder's path as a tree; a tree as it is."""
+    return DiskTree(place) if isinstance(place, Path) else place
+
+
+def _kind(entry: os.DirEntry[str]) -> EntryKind:
+    if entry.is_symlink():
+        return "link"
+    if entry.is_dir():
+        return "folder"
+    return "file" if entry.is_file() else "other"
