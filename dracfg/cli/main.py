@@ -16,16 +16,23 @@ COMMANDS = {
     "init": "a working repository to start from",
     "compile": "write out/ from catalog/ and tenants/",
     "check": "judge catalog and tenants, write nothing",
+    "diff": "what a change means: who gains, who loses, what restarts, what is illegal",
     "show": "the linked form of anything, a cluster's gates, where a field comes from",
     "place": "where one claim of a profile would land, node by node",
     "capacity": "what of a file's pods would land, and what is left then",
     "audit": "invariants on real allocations, from recorded claims, slices, nodes and pods",
+    "import": "a draft catalog from nodes, workloads and the configuration of device plugins",
+    "migrate": "workloads from extended resources to claims, and back",
+    "metadata": "device-metadata files: judge them, show them, print their schemas",
     "test": "policy tests, offline: who may create what, with which message",
+    "rollout": "where a move from device plugins to claims stands, and its next step",
     "explain": "the page of a rule, or of a kind or field of the language",
     "verify": "a dry run of out/ on a real API server, and drift from it",
     "schema": "JSON Schemas of the input language",
     "version": "the version of dracfg and the Kubernetes minors it knows",
 }
+_MODULES = {"import": "drafting"}
+"""Modules of commands that can't have their name."""
 _FIRST = ("init", "check", "compile")
 
 
@@ -38,7 +45,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"dracfg.cli.{cmd_name}").command
+        command = import_module(f"dracfg.cli.{_MODULES.get(cmd_name, cmd_name)}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from dracfg.check.recordedaccess import RBAC_KINDS
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Cluster
 from dracfg.live.connection import Answer, Connection, Unanswered
@@ -47,8 +48,11 @@ DEVICE_KINDS: tuple[Kind, ...] = (
 """All that says what devices there are, who holds them and why somebody waits."""
 LEASES: Kind = ("coordination.k8s.io", "Lease")
 CONFIG_MAPS: Kind = ("", "ConfigMap")
-AUDIT_KINDS: tuple[Kind, ...] = (*DEVICE_KINDS, LEASES, CONFIG_MAPS)
-"""With them what says when a node was last heard of, and which policy versions there were."""
+_RBAC = "rbac.authorization.k8s.io"
+ACCESS_KINDS: tuple[Kind, ...] = tuple((_RBAC, kind) for kind in RBAC_KINDS)
+AUDIT_KINDS: tuple[Kind, ...] = (*DEVICE_KINDS, LEASES, CONFIG_MAPS, *ACCESS_KINDS)
+"""With them what says when a node was last heard of, which policy versions there were, and who may
+read claims and slices."""
 _PARTS: Mapping[Kind, Mapping[str, str]] = {
     LEASES: {"fieldSelector": "metadata.namespace=kube-node-lease"},
     CONFIG_MAPS: {"labelSelector": VERSION},
