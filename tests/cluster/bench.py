@@ -17,6 +17,7 @@ from dracfg.allocate.funnel import NodeFunnel
 from dracfg.allocate.inventory import load_inventory
 from dracfg.allocate.placement import place
 from dracfg.kube.features import feature_matrix
+from dracfg.lower.units import gate_plans
 from dracfg.pipeline import Judgement, judge
 from dracfg.plan.question import Repository, answer
 from dracfg.plan.whatif import Placement
@@ -60,7 +61,8 @@ class Bench:
         tenant = self.judged.catalog.tenants[TENANT]
         wanted = next(one for one in tenant.document.spec.profiles if one.name == profile)
         inventory, _ = load_inventory([self.record()], self.scheduling.minor)
-        (found,) = place(self.judged.catalog, tenant, wanted, {CLUSTER: inventory})
+        gates = gate_plans(self.judged.catalog, self.judged.units)
+        (found,) = place(self.judged.catalog, tenant, wanted, {CLUSTER: inventory}, gates=gates)
         return next(iter(found.nodes), None)
 
     def what_if(self, asked: Object, *others: Object) -> Placement:

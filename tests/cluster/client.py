@@ -10,6 +10,7 @@ import json
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,9 @@ CLOSED = (
 )
 """The server has closed an idle connection."""
 AWAY = (OSError, http.client.HTTPException)
-"""Nobody answers; whoever runs on a node tries again."""
+"""Nobody answers."""
+STARTING = (429, 500, 503, 504)
+"""What a server answers that is not ready yet, whoever asks."""
 
 
 class Refused(Exception):
@@ -44,6 +47,18 @@ class Refused(Exception):
         self.message: str = status.get("message") or ""
         self.status: Object = status
         super().__init__(f"{code} {self.reason}: {self.message}")
+
+
+@contextmanager
+def unless_away() -> Iterator[None]:
+    """For who looks again and again, as whatever runs on a node: without a ready server it passes."""
+    try:
+        yield
+    except AWAY:
+        pass
+    except Refused as refused:
+        if refused.code not in STARTING:
+            raise
 
 
 @dataclass(frozen=True, slots=True)

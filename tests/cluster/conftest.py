@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.cluster.controlplane import ControlPlane, account_of, built_minors, r
 from tests.cluster.drivers import FakeDriver
 from tests.cluster.emitted import Emitted, emitted_trees
 from tests.cluster.kubelet import FakeKubelet
+from tests.cluster.moved import FAULTS, moved
 from tests.cluster.processes import wait_for
 from tests.cluster.scheduling import GATES, Scheduling, flags_with, gates_on
 from tests.cluster.table import Table, minor_of, write
@@ -50,14 +52,19 @@ def pytest_sessionfinish() -> None:
 
 
 def _trees() -> list[object]:
-    """Every emitted tree, those apart whose minor is not built."""
+    """Every emitted tree, those apart whose minor is not built, and one of each minor without any."""
+    trees = emitted_trees()
+    lacking = [minor for minor in MINORS if minor not in {tree.minor for tree in trees}]
     return [
-        pytest.param(
-            tree,
-            id=str(tree),
-            marks=() if tree.minor in MINORS else pytest.mark.skip(f"{tree.minor} is not built"),
-        )
-        for tree in emitted_trees()
+        *(
+            pytest.param(
+                tree,
+                id=str(tree),
+                marks=() if tree.minor in MINORS else pytest.mark.skip(f"{tree.minor} not built"),
+            )
+            for tree in trees
+        ),
+        *(pytest.param(replace(FAULTS, minor=minor), id=f"faults-{minor}") for minor in lacking),
     ]
 
 
@@ -93,10 +100,12 @@ def scheduling(
 
 
 @pytest.fixture(scope="session", params=_trees())
-def emitted(request: pytest.FixtureRequest) -> Emitted:
-    """Each emitted tree: the example's clusters and those of the golden repositories."""
+def emitted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Emitted:
+    """Each emitted tree: the example's clusters, those of the golden repositories, `data/faults`."""
     tree: Emitted = request.param
-    return tree
+    if tree.folder.is_dir():
+        return tree
+    return moved(FAULTS, tree.minor, tmp_path_factory.mktemp(f"faults-{tree.minor}") / "repository")
 
 
 @pytest.fixture(scope="session")

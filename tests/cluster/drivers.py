@@ -7,7 +7,6 @@ Lies are functions from slices to slices, applied before the slices are written.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import itertools
 import threading
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.cluster.client import AWAY, Client, Object, Refused
+from tests.cluster.client import Client, Object, Refused, unless_away
 
 RESOURCE = "resource.k8s.io/v1"
 DEVICES_A_SLICE = 64
@@ -122,7 +121,7 @@ class FakeDriver:
 
     def _serve(self) -> None:
         while not self._ended.wait(self.poll):
-            with contextlib.suppress(*AWAY):
+            with unless_away():
                 self._follow()
 
     def _follow(self) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tests.cluster.client import AWAY, Client, Object, Refused
+from tests.cluster.client import Client, Object, Refused, unless_away
 from tests.cluster.drivers import RESOURCE
 
 POLL_SECONDS = 0.1
@@ -73,7 +72,7 @@ class FakeKubelet:
 
     def _serve(self) -> None:
         while not self._ended.wait(POLL_SECONDS):
-            with contextlib.suppress(*AWAY):
+            with unless_away():
                 self._look()
 
     def _look(self) -> None:

@@ -55,7 +55,7 @@ def corpus(tree: Emitted) -> list[Case]:
             continue
         request = request_of(here, test)
         assert isinstance(request, Request), f"{test.name}: {request}"
-        cases.append(_case(here, test.name, request, spec.roles, spec.used))
+        cases.append(case_of(here, test.name, request, spec.roles, spec.used))
     return cases
 
 
@@ -72,7 +72,7 @@ def generated(tree: Emitted) -> list[Case]:
         if made.request is None:
             continue
         request = _renamed(made.request, names)
-        cases.append(_case(here, made.name, request, EVERYTHING, {}))
+        cases.append(case_of(here, made.name, request, EVERYTHING, {}))
     return cases
 
 
@@ -96,7 +96,7 @@ def _worlds(repository: Path) -> Mapping[str, World]:
     return worlds_of(judged.catalog, judged.units)
 
 
-def _case(
+def case_of(
     here: World, name: str, request: Request, roles: tuple[str, ...], used: Mapping[str, int]
 ) -> Case:
     old = None if request.operation == "CREATE" else request.old

@@ -18,12 +18,13 @@ FILE = "DRACFG_CLUSTER_TABLE"
 
 SUITES: Mapping[str, str] = {
     "test_contract": "contract",
-    "test_lifecycle": "contract",
-    "test_claim_states": "contract",
+    "test_lifecycle": "states and deletion",
+    "test_claim_states": "states and deletion",
+    "test_pool_states": "states and deletion",
+    "test_things_in_use": "states and deletion",
     "test_admission": "admission, rights, quota",
-    "test_rights": "admission, rights, quota",
     "test_quota": "admission, rights, quota",
-    "test_audit_chain": "admission, rights, quota",
+    "test_auditlog": "audit log",
     "test_scheduling": "scheduling",
     "test_scheduling_features": "scheduling",
     "test_scheduling_filling": "scheduling",
@@ -32,21 +33,32 @@ SUITES: Mapping[str, str] = {
     "test_gated_fields": "gates",
     "test_verify": "verify",
     "test_faults": "faults and audit",
+    "test_lost_nodes": "faults and audit",
+    "test_policy_change": "faults and audit",
+    "test_guarantees_hold": "guarantees",
 }
 """Module → the suite it belongs to; others go by their own name."""
 
 INTRODUCTION = """\
 # Held against Kubernetes
 
-What a run of `tests/cluster` showed: the programs of Kubernetes' own releases on one machine, with
-fake drivers and kubelets, and dracfg's output and answers beside them. Written by the run itself:
+What runs of `tests/cluster` showed: the programs of Kubernetes' own releases on one machine, with
+fake drivers and kubelets, and dracfg's output and answers beside them. A run writes the rows of the
+minors and suites that it ran; all of them are given by
 
 ```text
-make control-plane MINOR=1.36
+make control-plane MINOR=1.34      # and 1.35, 1.36, 1.37
 DRACFG_CLUSTER_TABLE=docs/control-plane.md .venv/bin/python -m pytest tests/cluster
 ```
 
+Seconds are those of the tests with their set-up.
+
 """
+
+HEAD = ("| Kubernetes | suite | passed | failed | skipped | seconds |", "|---|---|--:|--:|--:|--:|")
+ROW = re.compile(r"^\| v(1\.\d+)\.\S+ \| (.+?) \|(?: \d+ \|){4}$", re.MULTILINE)
+BLOCK = re.compile(rf"^{re.escape(HEAD[0])}\n(?:\|.*\n)*", re.MULTILINE)
+MEASURED = re.compile(r"^Measured with .*\n", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -78,28 +90,33 @@ class Table:
         if report.when == "call" or report.outcome != "passed":
             row.outcomes[report.outcome] = row.outcomes.get(report.outcome, 0) + 1
 
-    @property
-    def page(self) -> str:
-        """The page in Markdown."""
-        lines = [
-            "| Kubernetes | suite | passed | failed | skipped | seconds |",
-            "|---|---|--:|--:|--:|--:|",
-        ]
-        for (minor, suite), row in sorted(self.rows.items()):
-            lines.append(
-                f"| {release(minor)} | {suite} | {row.count('passed')} "
-                f"| {row.count('failed')} | {row.count('skipped')} | {row.seconds:.0f} |"
-            )
-        machine = f"Measured with {os.cpu_count()} cores, Python {platform.python_version()}."
-        return INTRODUCTION + "\n".join(lines) + f"\n\n{machine}\n"
+    def page(self, standing: str = "") -> str:
+        """The page in Markdown. Of one that stands, its words and the rows of other runs are kept."""
+        rows = {(row[1], row[2]): row[0] for row in ROW.finditer(standing)}
+        rows |= {key: _line(*key, row) for key, row in self.rows.items()}
+        block = "\n".join([*HEAD, *(rows[key] for key in sorted(rows))]) + "\n"
+        measured = f"Measured with {os.cpu_count()} cores, Python {platform.python_version()}.\n"
+        if not BLOCK.search(standing):
+            return f"{INTRODUCTION}{block}\n{measured}"
+        return MEASURED.sub(lambda _: measured, BLOCK.sub(lambda _: block, standing))
+
+
+def _line(minor: str, suite: str, row: Row) -> str:
+    counts = " | ".join(str(row.count(outcome)) for outcome in ("passed", "failed", "skipped"))
+    return f"| {release(minor)} | {suite} | {counts} | {row.seconds:.0f} |"
 
 
 def minor_of(params: Mapping[str, object], known: Iterable[str]) -> str | None:
-    """The minor that a parametrised test runs on; None where it runs on none."""
+    """The minor that a parametrised test runs on; None where it runs on none.
+
+    A parameter is the minor, or has it as an attribute or among its parts.
+    """
+    listed = set(known)
     for value in params.values():
-        minor = str(getattr(value, "minor", value))
-        if minor in known:
-            return minor
+        for part in value if isinstance(value, tuple) else (value,):
+            minor = str(getattr(part, "minor", part))
+            if minor in listed:
+                return minor
     return None
 
 
@@ -113,4 +130,6 @@ def write(table: Table) -> None:
     """Writes the page where the environment names a file."""
     target = os.environ.get(FILE)
     if target and table.rows:
-        Path(target).write_text(table.page, encoding="utf-8")
+        page = Path(target)
+        standing = page.read_text(encoding="utf-8") if page.exists() else ""
+        page.write_text(table.page(standing), encoding="utf-8")

@@ -141,4 +141,7 @@ def _kept(obj: Object) -> Object:
     if kept["kind"] == "Namespace":
         kept["metadata"]["labels"].pop("kubernetes.io/metadata.name")
         assert kept.pop("spec") == {"finalizers": ["kubernetes"]}
+    if kept["kind"] == "DeviceTaintRule":
+        # When the effect began, from which what tolerates it counts.
+        assert kept["spec"]["taint"].pop("timeAdded") >= obj["metadata"]["creationTimestamp"]
     return kept

@@ -22,6 +22,8 @@ from tests.cluster.gates import GATES, api_server_flags
 
 SAMPLES = Path(__file__).parent / "data" / "gated-objects.yaml"
 REFUSED = {"rejected", "dropped-then-rejected"}
+DECLARED = ["DRANodeAllocatableResources"]
+"""What 1.37 asks of the Node that a slice names whose devices take from what the node can allocate."""
 
 
 @cache
@@ -50,6 +52,9 @@ def plane_with(minor: str, folder: Path, value: bool) -> ControlPlane:
     label = {"resource.kubernetes.io/admin-access": "true"}
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
     plane.admin.patch(namespace, {"metadata": {"labels": label}})
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}}
+    plane.admin.create(node)
+    plane.admin.patch(node, {"status": {"declaredFeatures": DECLARED}}, "status")
     return plane
 
 
@@ -132,10 +137,14 @@ def _derived() -> list[object]:
 def test_tree_without_one_gate(tree: Emitted, gate: str, tmp_path: Path) -> None:
     """The rest of the tree is taken as it is. Its own policies, which see what is left, stay out."""
     minor = tree.minor
-    flags = api_server_flags(minor, _wanted(tree) | {gate: False}, _served(tree))
+    # What needs the gate goes with it.
+    wanted = {name: gate not in closure([name], minor) for name in _wanted(tree)}
+    flags = api_server_flags(minor, wanted | {gate: False}, _served(tree))
     plane = start(minor, tmp_path, flags, components=())
     wrong: dict[str, str] = {}
     try:
+        for namespace in tree.external_namespaces():
+            plane.admin.apply(namespace)
         for obj in tree.objects():
             if obj["kind"].startswith("ValidatingAdmissionPolicy"):
                 continue
@@ -152,9 +161,8 @@ def test_tree_without_one_gate(tree: Emitted, gate: str, tmp_path: Path) -> None
     assert not wrong, as_lines(wrong)
 
 
-def _wanted(tree: Emitted) -> dict[str, bool]:
-    uses = settable(derive(tree.objects(), tree.minor), tree.minor)
-    return {use.gate: True for use in uses}
+def _wanted(tree: Emitted) -> set[str]:
+    return {use.gate for use in settable(derive(tree.objects(), tree.minor), tree.minor)}
 
 
 def _served(tree: Emitted) -> set[str]:

@@ -134,9 +134,8 @@ def test_named_claim_is_shared_and_freed(site: Site) -> None:
     assert site.devices(shared)
     site.client.patch(second, {"status": {"phase": "Succeeded"}}, "status")
     wait_for(lambda: not site.devices(shared), "the device is free", PATIENCE)
-    freed = site.client.read(shared)
-    assert "finalizers" not in freed["metadata"]
-    assert not freed["status"]
+    wait_for(lambda: "finalizers" not in site.client.read(shared)["metadata"], "it may go")
+    assert not site.client.read(shared)["status"]
 
 
 def test_pending_claim_waits_for_a_device(site: Site) -> None:

@@ -19,8 +19,10 @@ from tests.cluster.processes import wait_for
 from tests.cluster.scheduling import PATIENCE, Scheduling
 from tests.cluster.test_scheduling import recorded_slices
 
-CLUSTER, NODE, DRIVER = "prod-east", "l40s-east-1", "hami-core-gpu.project-hami.io"
+CLUSTER, DRIVER = "prod-east", "hami-core-gpu.project-hami.io"
 """Where the example shares GPUs between tenants."""
+RECORD, NODE = "prod-west", "l40s-west-1"
+"""Where it has several of them on a node."""
 CLASS = "l40s-hami-memory-slices-10gi"
 PROFILES = (("notebooks", "notebook"), ("search-index", "evaluate"))
 """Two tenants' namespaces and templates, each for 10Gi of one GPU."""
@@ -133,7 +135,7 @@ def recorded_devices() -> list[Object]:
     """The shared GPUs of one node of the example."""
     (found,) = (
         one["spec"]["devices"]
-        for one in recorded_slices(CLUSTER)
+        for one in recorded_slices(RECORD)
         if (one["spec"]["driver"], one["spec"]["nodeName"]) == (DRIVER, NODE)
     )
     devices: list[Object] = found
