@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN     = $(VENV)/bin
 MINOR  ?= 1.36
 
-.PHONY: demo test lint types schemas golden control-plane clean
+.PHONY: demo test lint types schemas golden control-plane bench clean
 
 demo: $(VENV)/.installed ## compile this repository's catalog and tenants, show the tree
 	@$(BIN)/dracfg compile
@@ -31,6 +31,11 @@ golden: $(VENV)/.test ## write the golden trees anew; review them as output
 
 control-plane: ## build Kubernetes' own programs of one minor for tests/cluster, once; needs Go
 	@tests/cluster/build.sh $(MINOR)
+
+bench: $(VENV)/.test ## measure a fleet beside other tools; prints ratios
+	@$(BIN)/python .ci/fetch-kubectl.py .cache/bin helm
+	@$(BIN)/python -m pip install -q --disable-pip-version-check orjson gojsonnet rjsonnet
+	@$(BIN)/python -m tests.bench.compile --tenants 1000 --programs .cache/bin
 
 clean:
 	rm -rf $(VENV) .cache

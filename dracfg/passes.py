@@ -1,12 +1,14 @@
-"""The passes from YAML to a tree, by name and in order: for timings, documentation and tests.
+"""The passes from YAML to a tree, by name and in order, and what holds while they run.
 
 Knows nothing of what a pass does.
 """
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
@@ -42,3 +44,17 @@ def timings_table(timings: Mapping[Pass, float]) -> str:
     """One line a pass, in the order of the pipeline."""
     rows = [f"  {name:<10}{timings[name] * 1000:>9.1f} ms" for name in PIPELINE if name in timings]
     return "\n".join(rows)
+
+
+@contextmanager
+def keeping_all() -> Iterator[None]:
+    """Looks for no garbage meanwhile: what passes make lives to the end of the run, and to walk all
+    of it again and again takes time that grows with its square.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

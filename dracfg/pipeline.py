@@ -7,11 +7,11 @@ run: each pass judges what the ones before could make sense of.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from dracfg.allocate import Inventory
 from dracfg.allocate.recorded import cluster_inventories, cluster_records
@@ -20,7 +20,7 @@ from dracfg.check.departures import check_departures
 from dracfg.check.disjoint import check_disjoint
 from dracfg.check.expressions import check_expressions
 from dracfg.check.freshness import check_freshness, recorded_moments
-from dracfg.check.guarantees import unproven_guarantees
+from dracfg.check.guarantees import check_guarantees, unproven_guarantees
 from dracfg.check.inventory import check_inventory
 from dracfg.check.jointclaims import check_joint_claims
 from dracfg.check.leastprivilege import check_roles
@@ -28,7 +28,9 @@ from dracfg.check.objects import check_units
 from dracfg.check.opaque import check_opaque
 from dracfg.check.policies import check_policies
 from dracfg.check.recordedclasses import check_classes
+from dracfg.check.recordedmetadata import check_recorded_metadata
 from dracfg.check.recordednodes import check_nodes
+from dracfg.check.recordedparameters import check_parameters
 from dracfg.check.recordedproofs import check_recorded_proofs
 from dracfg.check.schedulers import check_pod_schedulers
 from dracfg.check.standing import check_standing
@@ -41,25 +43,27 @@ from dracfg.emit.apply import AppliedTree, apply
 from dracfg.emit.errors import TreeError
 from dracfg.emit.files import render_units
 from dracfg.emit.findings import tree_findings
+from dracfg.emit.layout import OUT
 from dracfg.emit.tree import TreePlan, plan
 from dracfg.inventories import InventoryFile, read_records
 from dracfg.link.catalog import Catalog
 from dracfg.link.index import index
 from dracfg.link.linker import link
 from dracfg.lower.artifact import Unit
-from dracfg.lower.units import gate_plans, lower
+from dracfg.lower.rights import TENANT
+from dracfg.lower.units import RETIRED, gate_plans, lower
 from dracfg.model.kinds import AnyDocument
 from dracfg.model.parse import parse
-from dracfg.passes import PIPELINE, Timings, timings_table
-from dracfg.scope import Scope, blocked_units
-from dracfg.source import Sources, read_repository
+from dracfg.passes import PIPELINE, Timings, keeping_all, timings_table
+from dracfg.refusals import NoRepository, NothingRead, OutOfScope
+from dracfg.scope import Scope, blocked_units, tenant_of
+from dracfg.source import ROOTS, Sources, read_repository
 from dracfg.source.records import Record
-from dracfg.source.revision import head_date
-from dracfg.source.standing import Standing, read_standing
+from dracfg.source.seen import Seen
+from dracfg.source.standing import Standing, merge_standing, read_standing
+from dracfg.source.tree import Tree, tree_of
 
 Verdict = Literal["proven", "refuted", "unknown"]
-
-OUT = "out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,8 @@ class Judgement:
     """A repository as understood: the catalog, the units it lowers to, and every finding.
 
     `records` and `inventories` are by the names of the clusters that have one. `lines` gives the lines of any
-    file that was read, none for others.
+    file that was read, none for others. `standing` is what was found under `out/`,
+    `moves` those of the findings that come of it.
     """
 
     root: Path
@@ -80,6 +85,8 @@ class Judgement:
     findings: tuple[Diagnostic, ...]
     poisoned: frozenset[tuple[str, str]]
     lines: Callable[[str], Sequence[str]]
+    standing: Standing = field(default_factory=Standing)
+    moves: tuple[Diagnostic, ...] = ()
 
     @property
     def has_errors(self) -> bool:
@@ -112,81 +119,94 @@ class Compiled:
     def has_errors(self) -> bool:
         return any(finding.is_error for finding in self.findings)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the same inputs and the tree as it is now would give the same findings, and no change.
 
-class NoRepository(Exception):
-    """There is neither `catalog/` nor `tenants/` here; `near` names a folder that has them."""
-
-    def __init__(self, root: Path, near: Path | None) -> None:
-        super().__init__(f"no catalog/ in {root}")
-        self.root = root
-        self.near = near
-
-
-class NothingRead(Exception):
-    """`catalog/` and `tenants/` hold no document: to go on would empty the tree."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(f"no document below catalog/ and tenants/ in {root}")
-        self.root = root
+        What retires depends on what stood before; a tree in which nothing has, and whose way here
+        nobody found fault with, is what its inputs alone make it.
+        """
+        if self.applied is None or self.tree is None or self.tree.strays:
+            return False
+        unchanged = not self.applied.units
+        names = (name for files in self.tree.lock.units.values() for name in files)
+        retired = any(name.startswith(f"{RETIRED}/") for name in names)
+        return unchanged or not (retired or self.judgement.moves)
 
 
-class OutOfScope(Exception):
-    """A scope names what is neither described nor stands; `unmatched` holds (option, glob)."""
-
-    def __init__(self, unmatched: Sequence[tuple[str, str]]) -> None:
-        super().__init__(", ".join(" ".join(pair) for pair in unmatched))
-        self.unmatched = tuple(unmatched)
-
-
+@keeping_all()
 def judge(
-    root: Path,
+    root: Path | Tree,
     timings: Timings | None = None,
     inventories: Sequence[InventoryFile] = (),
     *,
     level: Level = "inventory",
     today: date | None = None,
+    since: Standing | None = None,
+    seen: Seen | None = None,
+    may_be_empty: bool = False,
+    only: frozenset[str] | None = None,
 ) -> Judgement:
     """Everything short of the tree: reads, links, lowers and checks the repository at `root`.
 
     `inventories` are judged beside the records that Clusters name; at level `intent` none is read.
-    Waivers end, and records are old, by `today` or by the day of the commit that is checked out.
-    Raises NoRepository where there is nothing to read.
+    Waivers end, and records are old, by `today` or by the day of the commit that is checked out, or
+    of the revision that is read. `since` stood under `out/` in the state that this one follows on,
+    `seen` are files read before. With `only`, no other tenants are lowered and validated: for two
+    states in which the others are the same. Raises NoRepository or NothingRead where there is
+    nothing to read, unless it `may_be_empty`.
     """
     clock = timings or Timings()
-    _require_repository(root)
-    sources = clock.measure("read", lambda: read_repository(root))
-    if not sources.files and not sources.faults:
-        raise NothingRead(root)
-    standing, standing_faults = clock.measure("read", lambda: read_standing(root / OUT))
-    parsed = clock.measure("parse", lambda: parse(sources.documents))
+    tree = tree_of(root)
+    if not may_be_empty:
+        _require_repository(tree)
+    sources = clock.measure("read", lambda: read_repository(tree, seen))
+    if not may_be_empty and not sources.files and not sources.faults:
+        raise NothingRead(tree.root)
+    standing, standing_faults = clock.measure("read", lambda: _standing(tree, seen, only))
+    parsed = clock.measure(
+        "parse", lambda: parse(sources.documents, None if seen is None else seen.made)
+    )
     named, twice = clock.measure("index", lambda: index(parsed.documents))
     linked = clock.measure("expand", lambda: link(named, parsed.poisoned))
     catalog = linked.catalog
+    part = catalog
+    if only is not None:
+        part, standing = _limited(catalog, only), _of_tenants(standing, catalog, only)
+    found = standing if since is None else merge_standing(since, standing)
     findings = [*sources.faults, *standing_faults, *parsed.faults, *twice, *linked.faults]
     findings += clock.measure("check", lambda: check_catalog(catalog))
     findings += clock.measure("check", lambda: check_opaque(catalog))
     own, given, unread = clock.measure(
         "read",
-        lambda: ({}, [], []) if level == "intent" else read_records(root, catalog, inventories),
+        lambda: ({}, [], []) if level == "intent" else read_records(tree, catalog, inventories),
     )
     records, lost = cluster_records(catalog, own, given)
     recorded, faults = clock.measure("read", lambda: cluster_inventories(catalog, records))
     findings += [*unread, *lost, *faults]
+    findings += clock.measure("check", lambda: [*check_guarantees(catalog, recorded)])
     findings += clock.measure("check", lambda: check_inventory(catalog, recorded))
     findings += clock.measure("check", lambda: check_recorded_proofs(catalog, recorded))
     findings += clock.measure("check", lambda: check_nodes(catalog, recorded, records))
     findings += clock.measure("check", lambda: check_pod_schedulers(catalog, records))
+    findings += clock.measure("check", lambda: check_recorded_metadata(catalog, recorded, records))
     if moments := recorded_moments(records):
-        findings += check_freshness(moments, today or head_date(root))
+        findings += check_freshness(moments, today or tree.day())
     findings += clock.measure("check", lambda: check_disjoint(catalog, recorded))
     findings += clock.measure("check", lambda: check_classes(catalog, recorded, records))
-    units = clock.measure("lower", lambda: lower(catalog, standing))
-    findings += clock.measure("validate", lambda: _validate(catalog, units, standing, sources))
+    dumps = [record for of_cluster in records.values() for record in of_cluster]
+    findings += clock.measure("check", lambda: check_parameters(dumps, catalog))
+    units = clock.measure("lower", lambda: lower(part, found))
+    findings += clock.measure("validate", lambda: _validate(part, units, sources))
+    moves = clock.measure("validate", lambda: _moves(part, units, found))
+    findings += moves
     findings += clock.measure("check", lambda: check_joint_claims(catalog, recorded, units))
     levels: set[Level] = {"intent", "inventory"} if recorded else {"intent"}
-    findings = clock.measure("validate", lambda: _waive(findings, sources, today, levels))
+    findings = clock.measure(
+        "validate", lambda: _waive(findings, sources, today or tree.day, levels)
+    )
     return Judgement(
-        root,
+        tree.root,
         sources,
         parsed.documents,
         catalog,
@@ -196,11 +216,14 @@ def judge(
         tuple(sorted(set(findings), key=sort_key)),
         linked.poisoned,
         _lines(sources, [*own.values(), *(item.record for item in given)]),
+        standing,
+        (*standing_faults, *moves),
     )
 
 
+@keeping_all()
 def compile_repository(
-    root: Path,
+    root: Path | Tree,
     *,
     scope: Scope | None = None,
     check: bool = False,
@@ -209,7 +232,7 @@ def compile_repository(
     timings: Timings | None = None,
     today: date | None = None,
 ) -> Compiled:
-    """Compiles the repository at `root` into `root/out`.
+    """Compiles the repository at `root` into the `out` of its folder.
 
     With `check` nothing is written. With an error nothing is written either, unless `keep_going`:
     then units that no error touches are written and the others stay as they stand. Raises
@@ -217,6 +240,7 @@ def compile_repository(
     """
     clock = timings or Timings()
     judgement = judge(root, clock, today=today)
+    out = judgement.root / OUT
     wanted = scope or Scope()
     if judgement.has_errors and not keep_going:
         return Compiled(judgement, None, None, judgement.findings)
@@ -233,7 +257,7 @@ def compile_repository(
 
     units = [unit for unit in judgement.units if in_scope(unit.path)]
     files = clock.measure("emit", lambda: render_units(units, jobs))
-    tree = clock.measure("emit", lambda: plan(root / OUT, files, scope=in_scope))
+    tree = clock.measure("emit", lambda: plan(out, files, scope=in_scope))
     if unmatched := tuple(wanted.unmatched({*_places(judgement), *tree.standing.units})):
         raise OutOfScope(unmatched)
     met = tree_findings(tree)
@@ -245,13 +269,17 @@ def compile_repository(
 
 
 def _waive(
-    findings: Sequence[Diagnostic], sources: Sources, today: date | None, levels: set[Level]
+    findings: Sequence[Diagnostic],
+    sources: Sources,
+    today: date | Callable[[], date | None],
+    levels: set[Level],
 ) -> list[Diagnostic]:
     """The findings under the waivers of the sources; git is asked for the day only where there are any."""
     waivers, faults = read_waivers(sources)
     if not waivers:
         return [*findings, *faults]
-    return list(waive([*findings, *faults], waivers, today or head_date(sources.root), levels))
+    day = today if isinstance(today, date) else today()
+    return list(waive([*findings, *faults], waivers, day, levels))
 
 
 def _places(judgement: Judgement) -> Iterator[str]:
@@ -262,12 +290,48 @@ def _places(judgement: Judgement) -> Iterator[str]:
     yield from (f"-/tenants/{name}" for kind, name in judgement.poisoned if kind == "Tenant")
 
 
-def _require_repository(root: Path) -> None:
-    if (root / "catalog").is_dir() or (root / "tenants").is_dir():
+def _require_repository(tree: Tree) -> None:
+    if any(_is_there(tree, folder) for folder in ROOTS):
         return
+    root = tree.root
     places = [*root.resolve().parents, *sorted(p for p in root.glob("*") if p.is_dir())]
     near = next((place for place in places if (place / "catalog").is_dir()), None)
     raise NoRepository(root, near)
+
+
+def _is_there(tree: Tree, folder: str) -> bool:
+    try:
+        tree.entries(folder)
+    except OSError:
+        return False
+    return True
+
+
+def _standing(
+    tree: Tree, seen: Seen | None, only: frozenset[str] | None
+) -> tuple[Standing, tuple[Diagnostic, ...]]:
+    """The standing tree; of the units of tenants, those of `only`."""
+
+    def holds(path: str) -> bool:
+        tenant = tenant_of(path.partition("/")[2])
+        return only is None or not tenant or tenant in only
+
+    return read_standing(tree, OUT, holds=holds, seen=seen)
+
+
+def _limited(catalog: Catalog, only: frozenset[str]) -> Catalog:
+    tenants = {name: tenant for name, tenant in catalog.tenants.items() if name in only}
+    return replace(catalog, tenants=tenants)
+
+
+def _of_tenants(standing: Standing, catalog: Catalog, only: frozenset[str]) -> Standing:
+    """What stands without the objects that bear the name of a tenant who is left out."""
+    left_out = catalog.tenants.keys() - only
+
+    def stays(thing: Mapping[str, Any]) -> bool:
+        return (thing["metadata"].get("annotations") or {}).get(TENANT) not in left_out
+
+    return Standing({path: tuple(filter(stays, things)) for path, things in standing.files.items()})
 
 
 def _lines(sources: Sources, records: Sequence[Record]) -> Callable[[str], Sequence[str]]:
@@ -281,8 +345,16 @@ def _lines(sources: Sources, records: Sequence[Record]) -> Callable[[str], Seque
     return lambda path: recorded(path) if path in texts else sources.lines(path)
 
 
+def _moves(catalog: Catalog, units: tuple[Unit, ...], standing: Standing) -> tuple[Diagnostic, ...]:
+    """What is wrong with the way from the tree that stands; every rule that looks at it is here."""
+    return (
+        *check_standing(catalog, units, standing),
+        *check_departures(catalog, units, standing),
+    )
+
+
 def _validate(
-    catalog: Catalog, units: tuple[Unit, ...], standing: Standing, sources: Sources
+    catalog: Catalog, units: tuple[Unit, ...], sources: Sources
 ) -> tuple[Diagnostic, ...]:
     plans = gate_plans(catalog, units)
     return (
@@ -291,12 +363,11 @@ def _validate(
         *check_units(catalog, units),
         *check_roles(catalog, units),
         *check_policies(catalog, units),
-        *check_standing(catalog, units, standing),
-        *check_departures(catalog, units, standing),
     )
 
 
 __all__ = [
+    "OUT",
     "PIPELINE",
     "Compiled",
     "InventoryFile",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from dracfg.cache.outcome import Outcome
+from dracfg.cache.store import Store
 from dracfg.cli import options
 from dracfg.cli.output import (
     OutputFile,
@@ -16,11 +20,15 @@ from dracfg.cli.output import (
     plural,
     show_findings,
 )
-from dracfg.cli.repository import repository_errors, require_clusters
+from dracfg.cli.repository import Lines, lines_below, repository_errors, require_clusters
 from dracfg.diagnostics.registry import Level
 from dracfg.diagnostics.render.document import report
 from dracfg.diagnostics.selection import Selection
-from dracfg.pipeline import InventoryFile, Judgement, Timings, judge, timings_table
+from dracfg.emit.layout import OUT
+from dracfg.passes import Timings, timings_table
+
+if TYPE_CHECKING:
+    from dracfg.inventories import InventoryFile
 
 
 @click.command(name="check")
@@ -44,7 +52,7 @@ def command(
     fail_on: str,
     quiet: bool,
     timings: bool,
-    no_cache: bool,  # noqa: ARG001  everything is read anew in any case
+    no_cache: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     today: date | None,
@@ -64,6 +72,61 @@ def command(
         raise click.UsageError("--level intent looks at no --inventory")
     clock = Timings()
     selection = Selection(select, ignore)
+    plain = level is None and not inventories and not mend
+    store = Store(root, OUT, (str(today),)) if plain and not no_cache else None
+    known = clock.measure("read", store.recall) if store is not None else None
+    if known is not None:
+        done, lines = known, lines_below(root)
+    else:
+        mends = Mends(selection, unsafe=unsafe) if mend else None
+        done, lines = _judge(root, clock, inventories, level, today, mends)
+    found = selection.of(done.findings)
+    hidden = len(done.findings) - len(found)
+    show_findings(
+        found,
+        form,
+        colour,
+        lines,
+        lambda: report(
+            "CheckReport", done.verdict, found, unproven=done.unproven, notSelected=hidden
+        ),
+        root=root,
+        outputs=(*outputs, *((OutputFile("github", None),) if annotates() else ())),
+    )
+    if not quiet:
+        extent = f"{plural(done.clusters, 'cluster')}, {plural(done.tenants, 'tenant')}"
+        levels = "levels intent, inventory" if done.recorded else "level intent"
+        left_out = f"; {hidden:,} not selected" if hidden else ""
+        click.echo(f"{counted(found)} in {extent} ({levels}){left_out}", err=True)
+        if mendable := sum(finding.has_safe_fix for finding in found if not finding.waived):
+            click.echo(f"{mendable:,} of them can be mended by --fix", err=True)
+        if done.unproven:
+            promised = plural(done.unproven, "guarantee")
+            click.echo(f"not proven: {promised}", err=True)
+    if timings:
+        click.echo(timings_table(clock.seconds), err=True)
+    return exit_code(found, fail_on)
+
+
+@dataclass(frozen=True, slots=True)
+class Mends:
+    """Which findings are mended; `unsafe` means by every fix that is offered."""
+
+    selection: Selection
+    unsafe: bool
+
+
+def _judge(
+    root: Path,
+    clock: Timings,
+    inventories: tuple[InventoryFile, ...],
+    level: Level | None,
+    today: date | None,
+    mends: Mends | None,
+) -> tuple[Outcome, Lines]:
+    """Works it out, and once more where something was mended."""
+    from dracfg.outcomes import outcome_of_judgement
+    from dracfg.pipeline import Judgement, judge
 
     def judged_now() -> Judgement:
         with repository_errors():
@@ -75,37 +138,14 @@ def command(
         raise click.ClickException(
             "no recorded ResourceSlices: no Cluster names an inventory, and there is no --inventory"
         )
-    if mend:
+    if mends is not None:
         from dracfg.cli.fix import fix
 
-        fix(root, judged.sources.files, selection.of(judged.findings), unsafe=unsafe)
-        judged = judged_now()
-    found = selection.of(judged.findings)
-    hidden = len(judged.findings) - len(found)
-    show_findings(
-        found,
-        form,
-        colour,
-        judged.lines,
-        lambda: report(
-            "CheckReport", judged.verdict, found, unproven=judged.unproven, notSelected=hidden
-        ),
-        root=root,
-        outputs=(*outputs, *((OutputFile("github", None),) if annotates() else ())),
-    )
-    if not quiet:
-        extent = (
-            f"{plural(len(judged.catalog.clusters), 'cluster')}, "
-            f"{plural(len(judged.catalog.tenants), 'tenant')}"
+        fix(
+            root,
+            judged.sources.files,
+            mends.selection.of(judged.findings),
+            unsafe=mends.unsafe,
         )
-        levels = "levels intent, inventory" if judged.inventories else "level intent"
-        left_out = f"; {hidden:,} not selected" if hidden else ""
-        click.echo(f"{counted(found)} in {extent} ({levels}){left_out}", err=True)
-        if mendable := sum(finding.has_safe_fix for finding in found if not finding.waived):
-            click.echo(f"{mendable:,} of them can be mended by --fix", err=True)
-        if judged.unproven:
-            promised = plural(judged.unproven, "guarantee")
-            click.echo(f"not proven: {promised}", err=True)
-    if timings:
-        click.echo(timings_table(clock.seconds), err=True)
-    return exit_code(found, fail_on)
+        judged = judged_now()
+    return outcome_of_judgement(judged), judged.lines

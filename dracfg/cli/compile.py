@@ -1,23 +1,30 @@
-"""`dracfg compile`: write `out/`, or tell that it is stale."""
+"""`dracfg compile`: write `out/`, or tell that it is stale.
+
+What works is imported once it is known that something has to be worked out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import click
 
+from dracfg.cache.outcome import MovedUnit, Outcome
+from dracfg.cache.questions import AskedTree
+from dracfg.cache.store import Store
 from dracfg.cli import exits, options
 from dracfg.cli.output import OutputFile, counted, exit_code, plural, show_findings
-from dracfg.cli.repository import repository_errors
+from dracfg.cli.repository import Lines, lines_below, repository_errors
 from dracfg.diagnostics import Diagnostic
 from dracfg.diagnostics.render.document import report
 from dracfg.diagnostics.selection import Selection
-from dracfg.emit.tree import TreePlan, UnitPlan
-from dracfg.pipeline import OUT, Compiled, Timings, compile_repository, timings_table
-from dracfg.scope import Scope, tenant_of
+from dracfg.emit.layout import OUT
+from dracfg.passes import Timings, timings_table
+from dracfg.source.tree import DiskTree
 
 _MOST_UNITS = 20
 
@@ -45,7 +52,7 @@ def command(
     fail_on: str,
     quiet: bool,
     timings: bool,
-    no_cache: bool,  # noqa: ARG001  everything is read anew in any case
+    no_cache: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     today: date | None,
@@ -61,22 +68,23 @@ def command(
     Example: dracfg compile --check
     """
     clock = Timings()
-    with repository_errors():
-        done = compile_repository(
-            root,
-            scope=Scope(clusters, tenants),
-            check=check,
-            keep_going=keep_going,
-            jobs=jobs,
-            timings=clock,
-            today=today,
-        )
+    whole = not (clusters or tenants or keep_going)
+    store = Store(root, OUT, (str(today),)) if whole and not no_cache else None
+    known = clock.measure("read", store.recall) if store is not None else None
+    if known is not None:
+        done, lines = replace(known, written=not check), lines_below(root)
+    else:
+        tree = AskedTree(DiskTree(root), aside=OUT)
+        with repository_errors():
+            done, lines = _compile(
+                tree, store, clusters, tenants, check, keep_going, jobs, clock, today
+            )
     found = Selection(select, ignore).of(done.findings)
     show_findings(
         found,
         form,
         colour,
-        done.judgement.lines,
+        lines,
         lambda: _document(done, found, check),
         root=root,
         outputs=outputs,
@@ -86,7 +94,7 @@ def command(
             click.echo(line, err=True)
     if timings:
         click.echo(timings_table(clock.seconds), err=True)
-    if check and done.tree is not None and done.tree.stale:
+    if check and done.stale:
         return exits.FINDINGS
     if done.has_errors:
         return (
@@ -95,77 +103,95 @@ def command(
     return exit_code(found, fail_on)
 
 
-def _summary(done: Compiled, check: bool) -> Iterator[str]:
-    if done.tree is None:
+def _compile(
+    tree: AskedTree,
+    store: Store | None,
+    clusters: tuple[str, ...],
+    tenants: tuple[str, ...],
+    check: bool,
+    keep_going: bool,
+    jobs: int,
+    clock: Timings,
+    today: date | None,
+) -> tuple[Outcome, Lines]:
+    """Works it out, and keeps what it came to where the next run would come to the same."""
+    from dracfg.outcomes import outcome_of
+    from dracfg.pipeline import compile_repository
+    from dracfg.scope import Scope
+
+    done = compile_repository(
+        tree,
+        scope=Scope(clusters, tenants),
+        check=check,
+        keep_going=keep_going,
+        jobs=jobs,
+        timings=clock,
+        today=today,
+    )
+    outcome = outcome_of(done)
+    if store is not None and done.tree is not None and done.is_settled:
+        again = replace(outcome, stale=False, lock_fault=None, moved=())
+        store.remember(tree.notes.items(), done.tree.lock.render(), again)
+    return outcome, done.judgement.lines
+
+
+def _summary(done: Outcome, check: bool) -> Iterator[str]:
+    if not done.compared:
         yield f"{counted(done.findings)}; nothing was written"
         return
-    if done.tree.lock_fault is not None:
-        yield f"{OUT}/dracfg.lock.json was made anew: {done.tree.lock_fault}"
-    moved = [unit for unit in done.tree.units if unit.status != "unchanged"]
+    if done.lock_fault is not None:
+        yield f"{OUT}/dracfg.lock.json was made anew: {done.lock_fault}"
     if check:
-        for unit in moved[:_MOST_UNITS]:
+        for unit in done.moved[:_MOST_UNITS]:
             yield f"stale: {OUT}/{unit.path} ({_moved(unit)}); run dracfg compile"
-        if len(moved) > _MOST_UNITS:
-            yield f"and {plural(len(moved) - _MOST_UNITS, 'unit')} more"
-        if not done.tree.stale:
-            yield f"{OUT}/ is fresh: {_extent(done, done.tree)}"
-        elif not moved:
+        if len(done.moved) > _MOST_UNITS:
+            yield f"and {plural(len(done.moved) - _MOST_UNITS, 'unit')} more"
+        if not done.stale:
+            yield f"{OUT}/ is fresh: {_extent(done)}"
+        elif not done.moved:
             yield f"stale: {OUT}/dracfg.lock.json; run dracfg compile"
         return
-    if done.applied is None:
+    if not done.written:
         yield f"{counted(done.findings)}; nothing was written"
         return
     yield (
-        f"compiled {_extent(done, done.tree)}; {plural(len(moved), 'unit')} changed, "
-        f"{len(done.tree.units) - len(moved):,} unchanged"
+        f"compiled {_extent(done)}; {plural(len(done.moved), 'unit')} changed, "
+        f"{done.units - len(done.moved):,} unchanged"
     )
-    for unit in moved[:_MOST_UNITS]:
+    for unit in done.moved[:_MOST_UNITS]:
         yield f"  {OUT}/{unit.path}  {_moved(unit)}"
-    if len(moved) > _MOST_UNITS:
-        yield f"  and {plural(len(moved) - _MOST_UNITS, 'unit')} more"
+    if len(done.moved) > _MOST_UNITS:
+        yield f"  and {plural(len(done.moved) - _MOST_UNITS, 'unit')} more"
 
 
-def _extent(done: Compiled, tree: TreePlan) -> str:
-    """What the run looked at: everything, or the units that its scope and errors left."""
-    catalog = done.judgement.catalog
-    paths = {unit.path for unit in tree.units if unit.status != "removed"}
-    made = [unit for unit in done.judgement.units if unit.path in paths]
-    clusters, tenants = set(catalog.clusters), set(catalog.tenants)
-    if len(made) < len(done.judgement.units):
-        places = [path.partition("/") for path in paths if not path.startswith("gitops/")]
-        clusters = {cluster for cluster, _, _ in places}
-        tenants = {tenant for _, _, rest in places if (tenant := tenant_of(rest))}
+def _extent(done: Outcome) -> str:
     return ", ".join(
         (
-            plural(len(clusters), "cluster"),
-            plural(len(tenants), "tenant"),
-            plural(sum(len(unit.artifacts) for unit in made), "object"),
+            plural(done.clusters, "cluster"),
+            plural(done.tenants, "tenant"),
+            plural(done.objects, "object"),
         )
     )
 
 
-def _moved(unit: UnitPlan) -> str:
+def _moved(unit: MovedUnit) -> str:
     named = (("+", unit.created), ("~", unit.changed), ("-", unit.removed))
     return "  ".join(f"{sign} {plural(len(files), 'file')}" for sign, files in named if files)
 
 
-def _document(done: Compiled, found: Sequence[Diagnostic], check: bool) -> dict[str, Any]:
+def _document(done: Outcome, found: Sequence[Diagnostic], check: bool) -> dict[str, Any]:
     return report(
         "CompileReport",
-        done.judgement.verdict,
+        done.verdict,
         found,
         notSelected=len(done.findings) - len(found),
-        written=done.applied is not None,
-        stale=done.tree.stale if done.tree is not None and check else None,
-        units=[] if done.tree is None else [_unit(unit) for unit in _moved_units(done.tree)],
+        written=done.written,
+        stale=done.stale if done.compared and check else None,
+        units=[_unit(unit) for unit in done.moved],
     )
 
 
-def _moved_units(tree: TreePlan) -> list[UnitPlan]:
-    return [unit for unit in tree.units if unit.status != "unchanged"]
-
-
-def _unit(unit: UnitPlan) -> dict[str, Any]:
+def _unit(unit: MovedUnit) -> dict[str, Any]:
     return {
         "path": f"{OUT}/{unit.path}",
         "status": unit.status,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from dracfg.cli.output import FORMS, STDOUT, OutputFile
 from dracfg.diagnostics.selection import UnknownCode, beginnings
-from dracfg.pipeline import InventoryFile
+
+if TYPE_CHECKING:
+    from dracfg.inventories import InventoryFile
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 Decorator = Callable[[_F], _F]
@@ -19,6 +21,9 @@ Decorator = Callable[[_F], _F]
 
 def _inventory(value: str) -> InventoryFile:
     """`FILE` or `CLUSTER=FILE`; a file whose own name has an equals sign is taken as it is."""
+    # Imported here: most runs are given none, and it brings the allocator along.
+    from dracfg.inventories import InventoryFile
+
     cluster, sign, path = value.partition("=")
     if not sign or Path(value).is_file():
         cluster, path = "", value

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dracfg.diagnostics import did_you_mean
-from dracfg.pipeline import (
-    InventoryFile,
-    Judgement,
-    NoRepository,
-    NothingRead,
-    OutOfScope,
-    TreeError,
-)
+from dracfg.emit.errors import TreeError
+from dracfg.refusals import NoRepository, NothingRead, OutOfScope
+
+if TYPE_CHECKING:
+    from dracfg.inventories import InventoryFile
+    from dracfg.pipeline import Judgement
+
+
+Lines = Callable[[str], Sequence[str]]
+"""The lines of a file by its path, for excerpts."""
 
 
 @contextmanager
@@ -39,6 +43,13 @@ def repository_errors() -> Iterator[None]:
         raise click.ClickException(
             f"{refused.path}: {refused.reason}; the old tree stands"
         ) from None
+
+
+def lines_below(root: Path) -> Lines:
+    """The lines of files as they stand: a run of which every input stands read the same."""
+    from dracfg.source.reader import read_lines
+
+    return lambda path: read_lines(root, path)
 
 
 def require_clusters(judged: Judgement, inventories: Sequence[InventoryFile]) -> None:

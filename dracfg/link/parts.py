@@ -37,7 +37,7 @@ def policy_numbers(spec: AnyPolicy) -> dict[str, Any]:
                 },
                 "sizes": [
                     {key: str(amount) for key, amount in sorted(part.capacity.items())}
-                    for part in _parts(spec)
+                    for part in sorted(_parts(spec), key=_amounts)
                 ],
                 **({"maxShares": spec.max_shares} if spec.max_shares else {}),
             }
@@ -55,6 +55,12 @@ def policy_numbers(spec: AnyPolicy) -> dict[str, Any]:
             return {"mode": spec.mode, "replicas": spec.replicas}
         case _:
             return {"mode": spec.mode}
+
+
+def _amounts(part: Part) -> tuple[int, list[tuple[str, int]]]:
+    """What sorts sizes: their order in the document means nothing."""
+    amounts = sorted((key, amount.nano) for key, amount in part.capacity.items())
+    return len(amounts), amounts
 
 
 def policy_version(spec: AnyPolicy) -> str:

@@ -44,7 +44,7 @@ def test_state(
 def test_every_gate_is_whole() -> None:
     matrix = feature_matrix()
     assert matrix.minors == MINORS
-    assert len(matrix.gates) == 33
+    assert len(matrix.gates) == 34
     for name, gate in matrix.gates.items():
         assert gate.name == name
         assert set(gate.states) == set(MINORS)

@@ -1,0 +1,102 @@
+"""What a run asked of a repository's files, and digests of the answers it got.
+
+The same questions with the same answers lead to the same result, whatever else changed on disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import TypeVar
+
+from dracfg.source.tree import DiskTree, Target, TooLarge, Tree, TreeEntry
+
+_T = TypeVar("_T")
+Question = tuple[str, ...]
+"""The name of a Tree's method and what it is asked about, as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTree:
+    """A Tree that notes what is asked of it, but for what lies in the folder `aside`.
+
+    The first answer counts: who asks twice has one of them in the notes.
+    """
+
+    tree: Tree
+    aside: str | None = None
+    notes: dict[Question, str] = field(default_factory=dict)
+
+    @property
+    def root(self) -> Path:
+        return self.tree.root
+
+    def entries(self, folder: str) -> Sequence[TreeEntry]:
+        return self._ask(("entries", folder), lambda: self.tree.entries(folder))
+
+    def target(self, path: str) -> Target:
+        return self._ask(("target", path), lambda: self.tree.target(path))
+
+    def is_file(self, path: str) -> bool:
+        return self._ask(("is_file", path), lambda: self.tree.is_file(path))
+
+    def read(self, path: str, most: int) -> bytes:
+        return self._ask(("read", path, str(most)), lambda: self.tree.read(path, most))
+
+    def matching(self, folder: str, pattern: str) -> Iterator[str]:
+        question = ("matching", folder, pattern)
+        yield from self._ask(question, lambda: tuple(sorted(self.tree.matching(folder, pattern))))
+
+    def day(self) -> date | None:
+        return self._ask(("day",), self.tree.day)
+
+    def _ask(self, question: Question, answer: Callable[[], _T]) -> _T:
+        try:
+            given = answer()
+        except (OSError, TooLarge) as refusal:
+            self._note(question, repr(refusal))
+            raise
+        self._note(question, given)
+        return given
+
+    def _note(self, question: Question, answer: object) -> None:
+        if self.aside is None or question[1:2] == () or not _lies_in(question[1], self.aside):
+            self.notes.setdefault(question, _digest(answer))
+
+
+def stand(root: Path, notes: Iterable[tuple[Question, str]]) -> bool:
+    """Whether the files of `root` answer every question as they did."""
+    tree = AskedTree(DiskTree(root))
+    return all(_answer(tree, question) == digest for question, digest in notes)
+
+
+def _answer(tree: AskedTree, question: Question) -> str | None:
+    try:
+        match question:
+            case ("entries", folder):
+                tree.entries(folder)
+            case ("target", path):
+                tree.target(path)
+            case ("is_file", path):
+                tree.is_file(path)
+            case ("read", path, most) if most.isdecimal():
+                tree.read(path, int(most))
+            case ("matching", folder, pattern):
+                tuple(tree.matching(folder, pattern))
+            case ("day",):
+                tree.day()
+    except (OSError, TooLarge):
+        pass  # the refusal is noted, and it is the answer
+    return tree.notes.get(question)
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def _digest(answer: object) -> str:
+    data = answer if isinstance(answer, bytes) else repr(answer).encode()
+    return hashlib.sha256(data).hexdigest()
