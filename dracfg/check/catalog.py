@@ -19,6 +19,7 @@ from dracfg.check import (
     metadata,
     metadatareads,
     metadataswitches,
+    metadatawatch,
     multiples,
     names,
     offers,
@@ -82,6 +83,7 @@ RULES: tuple[Rule, ...] = (
     *metadata.RULES,
     *metadatareads.RULES,
     *metadataswitches.RULES,
+    *metadatawatch.RULES,
     *podsecurity.RULES,
 )
 

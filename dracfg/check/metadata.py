@@ -1,4 +1,4 @@
-"""MET001-MET010, MET015, MET018: what tiers expose, against drivers, clusters and fall-backs (KEP-5304).
+"""MET001-MET010, MET015, MET018: what tiers expose, against drivers and clusters (KEP-5304).
 
 The driver's library writes the files: whether and in which versions is a matter of its release.
 Nothing here knows what a profile reads.

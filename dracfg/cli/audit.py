@@ -15,7 +15,13 @@ from dracfg.audit import AuditReport, audit
 from dracfg.audit.finding import Handling
 from dracfg.audit.report import audit_document
 from dracfg.cli import options
-from dracfg.cli.audittext import causes_text, headline, ledger_text, trials_text
+from dracfg.cli.audittext import (
+    causes_text,
+    headline,
+    ledger_text,
+    offers_text,
+    trials_text,
+)
 from dracfg.cli.output import FORMS, OutputFile, counted, exit_code, show_findings
 from dracfg.cli.repository import hint, repository_errors
 from dracfg.diagnostics.selection import Selection
@@ -144,7 +150,7 @@ def show_audit(
     )
     if form == "text":
         ledger = ledger_text(done.ledger, all_devices=all_devices)
-        parts = [causes_text(done), trials_text(done), ledger]
+        parts = [causes_text(done), trials_text(done), offers_text(done), ledger]
         shown = "\n".join(part for part in parts if part)
         click.echo(("\n" if done.findings else "") + shown, nl=False)
 

@@ -64,6 +64,17 @@ def trials_text(done: AuditReport) -> str:
     return "".join(f"{_safe(line)}\n" for line in lines)
 
 
+def offers_text(done: AuditReport) -> str:
+    """What tenants lend each other, and what of it is held; empty where nothing is lent."""
+    if not done.offers:
+        return ""
+    rows = [["", "from", "to", "lent", "held"]]
+    for one in done.offers:
+        what = " ".join(filter(None, (one.entitlement, one.size)))
+        rows.append([what, one.giver, one.taker, str(one.count), str(one.held)])
+    return "".join(f"{_safe(line)}\n" for line in ("lent to other tenants", *_table(rows)))
+
+
 def ledger_text(ledger: Ledger, *, all_devices: bool = False) -> str:
     """The totals of each tier, what is used of its capacities, then the devices that somebody holds or
     nobody can tell of."""

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from dracfg.check.manifests import check_manifest
+from dracfg.check.recordedparameters import check_parameters
 from dracfg.cli import exits, options
 from dracfg.cli.capacityplan import show_plan
 from dracfg.cli.capacitytext import answer_text
@@ -122,7 +124,12 @@ def command(
     wanted = _clusters(judged, clusters)
     repository = Repository(judged.catalog, judged.units, judged.records, judged.inventories)
     found = answer(repository, record, groups, wanted, namespace)
-    own = (*unread, *found.findings)
+    own = (
+        *unread,
+        *check_manifest(record, judged.catalog),
+        *check_parameters([record], judged.catalog),
+        *found.findings,
+    )
     landed = all(one.plan.count("yes") == len(one.plan.placements) for one in found.clusters)
     landed = landed and not found.nowhere and not any(fault.is_error for fault in own)
     if form == "json":

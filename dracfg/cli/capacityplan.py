@@ -24,7 +24,9 @@ def show_plan(
     alternatives: bool,
 ) -> int:
     """Prints the plan. Done where every guarantee is proven, else findings."""
-    plan = capacity_plan(judged.catalog, target, alternatives=alternatives)
+    plan = capacity_plan(
+        judged.catalog, target, alternatives=alternatives, inventories=judged.inventories
+    )
     tiers = [tier for tier in plan["tiers"] if clusters is None or tier["cluster"] in clusters]
     words = {proof["verdict"] for tier in tiers for proof in tier["proofs"]}
     verdict = next((word for word in ("refuted", "unknown") if word in words), "proven")

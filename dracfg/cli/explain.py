@@ -1,4 +1,4 @@
-"""`dracfg explain`: the page of a rule, or what a kind or field of the language is."""
+"""`dracfg explain`: the page of a rule or of a kind of change, or what a kind or field of the language is."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ _WAIVED = {
 
 
 @click.command(name="explain")
-@click.argument("subject", metavar="CODE|KIND[.FIELD]", required=False)
+@click.argument("subject", metavar="CODE|KIND[.FIELD]|CHANGE", required=False)
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
     envvar="DRACFG_EXPLAIN_FORMAT", help="The same facts for people or for programs.",
 )  # fmt: skip
 def command(subject: str | None, form: str) -> int:
-    """Explain a rule by its code, or a kind or field of the input language.
+    """Explain a rule by its code, a kind or field of the input language, or a kind of change.
 
-    Without a subject, every rule is listed; a part of a code (CAP, VER01) lists those that begin so.
+    Without a subject, every rule is listed; a part of a code (CAP, VER01) lists those that begin so,
+    and `changes` lists the kinds of change that `dracfg diff` tells.
 
     Example: dracfg explain CAP004
     """
@@ -49,10 +50,29 @@ def command(subject: str | None, form: str) -> int:
         _show(form, _list_document(listed), lambda: _list_text(listed))
         return exits.DONE
     assert subject is not None
+    if _explain_change(subject, form):
+        return exits.DONE
     described = _describe(subject)
     document = {"schemaVersion": 1, "kind": "FieldPage", **asdict(described)}
     _show(form, document, lambda: _field_text(described))
     return exits.DONE
+
+
+def _explain_change(subject: str, form: str) -> bool:
+    """Shows a kind of change, or all of them; whether the subject is that."""
+    # Imported here: a rule's page does without the kinds of change.
+    from dracfg.cli import changepages
+    from dracfg.diff.change import change_kinds
+
+    if subject == changepages.ALL:
+        _show(form, changepages.changes_document(), changepages.changes_text)
+        return True
+    if (kind := change_kinds().get(subject)) is None:
+        return False
+    _show(
+        form, changepages.change_document(kind), lambda: changepages.change_text(kind, text_width())
+    )
+    return True
 
 
 def rule_document(rule: Rule) -> dict[str, Any]:
@@ -105,6 +125,8 @@ def _list_text(listed: list[Rule]) -> Iterator[str]:
 
 def _describe(subject: str) -> Described:
     # Imported here: the models are costly, and a rule's page does without them.
+    from dracfg.cli.changepages import ALL
+    from dracfg.diff.change import change_kinds
     from dracfg.model.fields import UnknownPath, describe
 
     try:
@@ -113,6 +135,8 @@ def _describe(subject: str) -> Described:
         near = did_you_mean(missing.name, missing.known)
         if near is None and not missing.inside:
             near = did_you_mean(missing.name.upper(), (*rules(), *families()))
+        if not missing.inside:
+            near = did_you_mean(missing.name, (ALL, *change_kinds())) or near
         hint = f"; did you mean {near}?" if near else ""
         if not near and missing.inside:
             hint = f"; it has {', '.join(missing.known)}" if missing.known else "; it has no keys"

@@ -19,11 +19,11 @@ from dracfg.diagnostics import Diagnostic
 from dracfg.diagnostics.render.concise import render_concise
 from dracfg.diagnostics.render.text import render
 
-FORMS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
-"""The forms that findings may have."""
 STDOUT = "-"
-_OF_HOSTS = ("sarif", "github", "gitlab", "junit")
+HOST_FORMS = ("sarif", "github", "gitlab", "junit")
 """Forms that are read against the folder a pipeline works in, not against `--root`."""
+FORMS = ("text", "concise", "json", *HOST_FORMS)
+"""The forms that findings may have."""
 _FAILING = {
     "error": {"error"},
     "unknown": {"error", "unknown"},
@@ -88,6 +88,11 @@ def write_findings(found: Findings, colour: str, outputs: Iterable[OutputFile]) 
         )
 
 
+def host_text(found: Findings, form: str) -> str:
+    """The findings in a form of a code host, with paths from where the pipeline works."""
+    return _for_hosts(_from_here(found), form)
+
+
 def write_output(output: OutputFile, text: str) -> None:
     """Writes a rendering where it belongs; a file that can't be written is wrong use."""
     if output.path is None:
@@ -108,7 +113,7 @@ def annotates() -> bool:
 
 
 def _text(found: Findings, form: str, colour: bool) -> str:
-    listed = _from_here(found) if form in _OF_HOSTS else found.listed
+    listed = found.listed
     match form:
         case "json":
             return json.dumps(found.document(), indent=2, ensure_ascii=False) + "\n"
@@ -117,7 +122,7 @@ def _text(found: Findings, form: str, colour: bool) -> str:
         case "text":
             return render(listed, found.lines, colour=colour, width=text_width())
         case _:
-            return _for_hosts(listed, form)
+            return host_text(found, form)
 
 
 def _for_hosts(listed: Sequence[Diagnostic], form: str) -> str:

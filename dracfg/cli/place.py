@@ -22,7 +22,6 @@ from dracfg.lower.units import gate_plans
 from dracfg.model.tenant import Profile
 from dracfg.pipeline import InventoryFile, Judgement, judge
 
-_FRACTIONS = "DRAFractionalCapacityRange"
 _VERDICTS = {"yes": "proven", "no": "refuted", "unknown": "unknown"}
 
 
@@ -55,10 +54,9 @@ def command(
     require_clusters(judged, inventories)
     tenant, found = _find(judged, profile)
     plans = gate_plans(judged.catalog, judged.units)
-    fractional = frozenset(name for name, plan in plans.items() if plan.is_on(_FRACTIONS))
     funnels = [
         one
-        for one in place(judged.catalog, tenant, found, judged.inventories, fractional=fractional)
+        for one in place(judged.catalog, tenant, found, judged.inventories, gates=plans)
         if not clusters or any(fnmatchcase(one.cluster, glob) for glob in clusters)
     ]
     name = f"{tenant.name}/{found.name}"

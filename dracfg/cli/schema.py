@@ -1,4 +1,4 @@
-"""`dracfg schema`: the input language as JSON Schema draft-07."""
+"""`dracfg schema`: the input language, and what is written for machines, as JSON Schema draft-07."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import click
 from dracfg.cli import exits
 from dracfg.diagnostics import did_you_mean
 from dracfg.model.jsonschema import ANY, schema_text, schemas
+
+_DIFF = "diffplan"
 
 
 @click.command(name="schema")
@@ -23,9 +25,16 @@ from dracfg.model.jsonschema import ANY, schema_text, schemas
 def command(kind: str | None, out: Path | None, check: bool) -> int:
     """Print the schema of a kind (or of any document), or write them all.
 
+    DiffPlan is what `dracfg diff --format json` writes; it stands beside the language.
+
     Example: dracfg schema --out schemas
     """
     found = schemas()
+    if kind is not None and kind.lower() == _DIFF:
+        # Imported here: it knows all that can differ, and the language's schemas need none of it.
+        from dracfg.diff.document import diff_schema
+
+        found = {_DIFF: diff_schema()}
     if out is None:
         if check:
             raise click.UsageError("--check needs --out")

@@ -7,13 +7,30 @@ they were found.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
 from dracfg.diff.change import Change
 from dracfg.diff.words import bounded
 from dracfg.packaged import read_data
+
+
+class _Index:
+    """Changes by kind and tenant: of many tenants each is held against its own only."""
+
+    def __init__(self, changes: Iterable[Change]) -> None:
+        self._found: dict[str, dict[str | None, list[Change]]] = {}
+        for one in changes:
+            self._found.setdefault(one.kind.name, {}).setdefault(one.tenant, []).append(one)
+
+    def about(self, kinds: Iterable[str], tenant: str | None) -> Iterator[Change]:
+        """Those of some kinds that are about a tenant or about all; for no tenant, every one."""
+        for kind in sorted(kinds):
+            of_kind = self._found.get(kind, {})
+            tenants = of_kind if tenant is None else (tenant, None)
+            for name in tenants:
+                yield from of_kind.get(name, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +42,17 @@ class Consequence:
     of: re.Pattern[str]
     within: str
 
-    def causes_of(self, follower: Change, changes: Iterable[Change]) -> tuple[Change, ...]:
+    def causes_of(self, follower: Change, changes: _Index) -> tuple[Change, ...]:
         """Those of the changes that one follows from."""
-        if follower.kind.name not in self.follower:
-            return ()
-        found = self.of.match(_told(follower))
+        found = self.of.match(_told(follower)) if follower.kind.name in self.follower else None
         if found is None:
             return ()
         groups = {name: re.escape(text or "") for name, text in found.groupdict().items()}
         pattern = re.compile(self.within.format(**groups), re.IGNORECASE)
         return tuple(
             one
-            for one in changes
-            if one.kind.name in self.cause
-            and _meet(one.cluster, follower.cluster)
-            and _meet(one.tenant, follower.tenant)
-            and pattern.search(_told(one))
+            for one in changes.about(self.cause, follower.tenant)
+            if _meet(one.cluster, follower.cluster) and pattern.search(_told(one))
         )
 
 
@@ -65,16 +77,17 @@ def folded(changes: Iterable[Change]) -> tuple[Change, ...]:
     as on several clusters, is told with each.
     """
     found = tuple(changes)
+    index = _Index(found)
     by_cause: dict[Change, list[Change]] = {}
     followers: set[Change] = set()
     for one in found:
-        for cause in _causes(one, found):
+        for cause in _causes(one, index):
             by_cause.setdefault(cause, []).append(one)
             followers.add(one)
     return tuple(_joined(one, by_cause.get(one, ())) for one in found if one not in followers)
 
 
-def _causes(one: Change, changes: Sequence[Change]) -> tuple[Change, ...]:
+def _causes(one: Change, changes: _Index) -> tuple[Change, ...]:
     for row in consequences():
         causes = row.causes_of(one, changes)
         if causes:

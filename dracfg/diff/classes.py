@@ -106,9 +106,7 @@ def _removed(
         if still := sorted(names & kept):
             details.append(f"kept for retired templates: {few(still)}")
         if holders:
-            details.append(
-                f"{plural(len(holders), 'live claim')} keep their devices until they end"
-            )
+            details.append(f"held by {plural(len(holders), 'live claim')} until they end")
         yield change(
             "class-removed",
             _named(own),

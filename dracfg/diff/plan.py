@@ -42,6 +42,7 @@ from dracfg.diff.transitions import (
     template_steps,
     tenant_steps,
 )
+from dracfg.diff.workloads import with_users
 from dracfg.emit.layout import OUT
 
 COMPARISONS: Sequence[Comparison] = (
@@ -126,7 +127,8 @@ class DiffPlan:
 
 def compare(pair: Pair) -> DiffPlan:
     """Every change in meaning between the two sides of a pair."""
-    changes = {found for comparison in COMPARISONS for found in comparison(pair)}
+    compared = {found for comparison in COMPARISONS for found in comparison(pair)}
+    changes = set(with_users(pair, compared))
     moved = tuple(unit_differences(pair))
     emitted = tuple(_emitted(pair, moved))
     changes |= set(changed_objects((*unexplained(moved, changes), *emitted)))

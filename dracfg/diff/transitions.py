@@ -18,7 +18,7 @@ from dracfg.diff.minors import changes_layout, partitioned_pools
 from dracfg.diff.pair import Pair
 from dracfg.diff.templates import Versions, versions
 from dracfg.kube.features import feature_matrix
-from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Driver, Pool, Tenant
 
 _APART = "each in a commit of its own that is synced before the next"
 
@@ -88,6 +88,8 @@ def pool_steps(pair: Pair) -> Iterator[Diagnostic]:
             old = held.pop(driver.name, None)
             if old is None or pool.owner(old) == new.owner(driver) or pool.state in quiet:
                 continue
+            if _is_moved(pool, new, driver):
+                continue
             yield diagnose(
                 "DIF004",
                 place(new.document, "spec", "owner", driver.name),
@@ -100,6 +102,18 @@ def pool_steps(pair: Pair) -> Iterator[Diagnostic]:
                 help=f"set the pool to {in_turn(quiet[:2])}, wait until no pod there holds a device, "
                 f"then change the owner, then open it; {_APART}. A Rollout does the same",
             )
+
+
+def _is_moved(pool: Pool, new: Pool, driver: Driver) -> bool:
+    """Whether a rollout moves the pool, so that its own steps are judged and not what comes of them."""
+    movers = {
+        move.rollout.name
+        for move in (*pool.moves, *new.moves)
+        if move.moved and move.rollout.spec.subject == "ownership"
+    }
+    owners = {one.document.spec.owner.get(driver.name) for one in (pool, new)}
+    stands = movers <= {move.rollout.name for move in new.moves}
+    return bool(movers) and stands and len(owners) == 1
 
 
 def _owner(owner: str) -> str:

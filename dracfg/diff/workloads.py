@@ -5,14 +5,21 @@ They are those of the later side: what runs is what a merge meets. Judges none o
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from dracfg.allocate.claimobjects import read_claims
 from dracfg.audit.heldclaims import HeldClaim, held_claim
 from dracfg.audit.pods import Pod, read_pod
+from dracfg.diff.change import Change
 from dracfg.diff.pair import Pair
+from dracfg.diff.words import bounded
 from dracfg.link.catalog import Cluster
+
+_OF_CLAIM = frozenset({"shared-claim-removed", "shared-claim-remade"})
+_OF_NAMESPACES = frozenset(
+    {"tenant-removed", "tenant-draining", "tenant-offboarded", "namespace-removed"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,37 @@ def recorded(pair: Pair, cluster: Cluster) -> Workloads:
         tuple(map(held_claim, objects.claims)),
         tuple(pod for pod in pods if pod is not None and not pod.finished),
     )
+
+
+def with_users(pair: Pair, changes: Iterable[Change]) -> Iterator[Change]:
+    """The changes, those of what is told from documents alone with the recorded pods that they reach.
+
+    A shared claim that goes reaches the pods that name it, a tenant or namespace that goes those that
+    hold claims there.
+    """
+    live: dict[str, Workloads] = {}
+    for one in changes:
+        if one.kind.name not in _OF_CLAIM | _OF_NAMESPACES:
+            yield one
+            continue
+        reached: list[str] = []
+        for name, cluster in pair.head.judgement.catalog.clusters.items():
+            if one.cluster not in (None, name):
+                continue
+            if name not in live:
+                live[name] = recorded(pair, cluster)
+            reached += _users(one, live[name])
+        shown, more = bounded((*one.workloads, *reached))
+        yield replace(one, workloads=shown, details=(*one.details, *more)) if reached else one
+
+
+def _users(one: Change, live: Workloads) -> Iterator[str]:
+    claim = one.object.removeprefix("shared claim ").partition(" ")[0]
+    for pod in live.pods:
+        if pod.namespace not in one.namespaces or not pod.claims:
+            continue
+        if one.kind.name in _OF_NAMESPACES or any(held.claim == claim for held in pod.claims):
+            yield pod.ref
 
 
 def classes_of(held: HeldClaim) -> frozenset[str]:

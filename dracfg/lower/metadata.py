@@ -1,4 +1,4 @@
-"""What containers may read of their devices → `<cluster>/metadata`: schemas, contract, hand-out pages.
+"""What containers may read of their devices → `<cluster>/metadata`: schemas, contract, pages, alerts.
 
 None of it is applied by an engine: schemas go into applications, pages to tenants, the contract to
 those who upgrade drivers and nodes. The driver's library writes the files themselves (KEP-5304).
@@ -14,9 +14,11 @@ from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.claims import Ask, ClaimPlan, claim_plan
 from dracfg.link.classes import ClassPlan
 from dracfg.link.exposure import GROUP, Exposure, exposures, minor_versions
+from dracfg.lower.alerts import rule_file
 from dracfg.lower.artifact import Artifact, Unit, origin_of
 from dracfg.lower.helmvalues import values_file
 from dracfg.lower.markdown import page
+from dracfg.lower.metadataalerts import metadata_alerts
 from dracfg.lower.metadataschema import exposure_key, fallback_facts, schema_file, schema_files
 from dracfg.lower.templates import profile_places
 from dracfg.metadata.reader import BY_NAME, BY_TEMPLATE, ROOT, SUFFIX
@@ -49,6 +51,7 @@ def metadata_units(
             Artifact(values, f"{HANDOUTS}/{tenant.name}.yaml", origin_of(tenant.document, "spec"))
         )
         reading += _readers(tenant, values)
+    artifacts += rule_file(cluster, metadata_alerts(catalog, cluster, classes))
     texts[CONTRACT] = contract(cluster, tuple(exposed.values()), reading)
     return (Unit(f"{cluster.name}/{FOLDER}", tuple(artifacts), texts, synced=False),)
 

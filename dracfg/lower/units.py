@@ -16,6 +16,7 @@ from dracfg.lower.access import (
     role_bindings,
 )
 from dracfg.lower.admission import admission
+from dracfg.lower.alerts import rule_object
 from dracfg.lower.artifact import Artifact, K8sObject, Unit, origin_of
 from dracfg.lower.audit import audit_policy
 from dracfg.lower.classes import FILE as CLASSES_FILE
@@ -31,6 +32,7 @@ from dracfg.lower.kueue import (
     local_queues,
 )
 from dracfg.lower.metadata import metadata_units
+from dracfg.lower.metadataalerts import metadata_alerts
 from dracfg.lower.namespaces import external_namespaces, namespace_artifacts, own_namespace
 from dracfg.lower.nodes import node_pool
 from dracfg.lower.offers import offer_artifacts
@@ -199,6 +201,7 @@ def _platform_units(
         *device_taint_rules(cluster),
         *device_class_artifacts(classes),
         *_retired_classes(cluster, classes, tenant_units, standing),
+        *rule_object(cluster, metadata_alerts(catalog, cluster, classes)),
     ]
     of_tenants = [
         (*cluster_role_bindings(cluster, tenant), *cluster_queues(cluster, tenant, counted))

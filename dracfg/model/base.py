@@ -124,6 +124,20 @@ class _QuantityField:
 
 Quantity: TypeAlias = Annotated[KubeQuantity, _QuantityField]
 
+
+class _NumberField(_QuantityField):
+    """A quantity that is written as a number, where text would mean something else."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"type": "number", "minimum": 0}
+
+
+PlainNumber: TypeAlias = Annotated[KubeQuantity, _NumberField]
+"""An exact number; a unit would make it text."""
+
 LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _KEY_NAME = r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)"

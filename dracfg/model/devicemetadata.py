@@ -12,6 +12,10 @@ MetadataVersion = Literal["v1beta1", "v1alpha1"]
 """A version of the file format, metadata.resource.k8s.io/…"""
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
 """The name of an environment variable."""
+MetricName = Annotated[
+    str, StringConstraints(pattern=r"^[a-zA-Z_:][a-zA-Z0-9_:]*$", max_length=256)
+]
+"""The name of a metric, as Prometheus has it."""
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[^\s]*$", max_length=1024)]
 
 
@@ -67,6 +71,20 @@ class ExposedMetadata(Spec):
     """The most bytes of one file that are read; 64Ki unless said."""
     network_data: bool = False
     """Whether interface name, addresses and hardware address may be read as well."""
+
+
+class MetadataMetrics(Spec):
+    """Metrics about the files, whose names are the driver's own: no library up to 1.37 exports one.
+
+    Alerts are written for those that are named.
+    """
+
+    generation_failures: MetricName | None = None
+    """A counter of files that could not be written."""
+    generation_seconds: MetricName | None = None
+    """A histogram of the seconds that a file takes, without `_bucket`."""
+    validation_failures: MetricName | None = None
+    """A counter of files that were refused, as whoever validates them on the nodes exports it."""
 
 
 class Reads(Spec):

@@ -16,7 +16,7 @@ from dracfg.model.base import (
     Spec,
 )
 from dracfg.model.cluster import ServiceAccountRef
-from dracfg.model.devicemetadata import MetadataVersion
+from dracfg.model.devicemetadata import MetadataMetrics, MetadataVersion
 
 AttributeType = Literal["string", "int", "bool", "version", "strings", "ints", "bools", "versions"]
 Enforcement = Literal["hardware", "driver", "none"]
@@ -117,6 +117,8 @@ class DriverSpec(Spec):
     """Whether the driver is set to write device-metadata files (KEP-5304)."""
     metadata_versions: tuple[MetadataVersion, ...] | None = Field(default=None, min_length=1)
     """The versions that its release writes into one file, newest first; the preset's word unless said."""
+    metadata_metrics: MetadataMetrics | None = None
+    """What Prometheus is asked about the files; without a name there is no alert."""
     feature_gates: dict[str, bool] = {}
     """The driver's own gates, such as MPSSupport."""
     values: dict[str, Any] = {}

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from dracfg.model.base import Duration, Name, Quantity, Reason, Spec, tag_by_shape
+from dracfg.model.base import Duration, Name, PlainNumber, Reason, Spec, tag_by_shape
 
 Everything = Literal["*"]
 Names = Annotated[
@@ -45,7 +45,7 @@ class Stage(Spec):
 
 
 Threshold = Annotated[
-    Annotated[Quantity, Tag("number")] | Annotated[Duration, Tag("duration")],
+    Annotated[PlainNumber, Tag("number")] | Annotated[Duration, Tag("duration")],
     Discriminator(tag_by_shape(number="number", text="duration")),
 ]
 

@@ -53,6 +53,9 @@ def test_document(capsys: pytest.CaptureFixture[str]) -> None:
     held = [entry for entry in report["ledger"] if entry["holders"]]
     assert len(held) == 7
     assert {cause["cause"] for cause in report["causes"]} == {"driverNotRegistered", "capacity"}
+    (lent,) = report["offers"]
+    assert (lent["from"], lent["to"], lent["size"]) == ("notebooks", "search", "10Gi")
+    assert (lent["count"], lent["held"]) == (2, 0)
 
 
 def test_without_a_catalog(
@@ -68,7 +71,7 @@ def test_without_a_catalog(
 @pytest.mark.usefixtures("repository")
 def test_idle_devices_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
     invoke(["audit", DUMP, SLICES, "--cluster", "prod-east", "--all-devices"])
-    assert "l40s-east-4/hami-gpu-3" in capsys.readouterr().out
+    assert "l40s-east-10/hami-gpu-0" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("repository")

@@ -220,9 +220,19 @@ def test_pods_of_no_cluster(capsys: pytest.CaptureFixture[str]) -> None:
 def test_pods_that_ask_for_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     text = JOBS.replace("COUNT", "3")
     text = text.replace("[{name: gpu, resourceClaimTemplateName: train-x8}]", "[]")
+    text = text.replace("claims: [{name: gpu}]", "")
     Path("jobs.yaml").write_text(text, encoding="utf-8")
     assert invoke(["capacity", "--what-if", "jobs.yaml"]) == 0
     assert "3 ask for no device" in capsys.readouterr().out
+
+
+def test_claims_that_a_pod_does_not_have_are_found(capsys: pytest.CaptureFixture[str]) -> None:
+    text = JOBS.replace("COUNT", "1").replace("claims: [{name: gpu}]", "claims: [{name: gpus}]")
+    Path("jobs.yaml").write_text(text, encoding="utf-8")
+    assert invoke(["capacity", "--what-if", "jobs.yaml"]) == 1
+    out = capsys.readouterr().out
+    assert "error[INV052]" in out
+    assert "did you mean gpu?" in out
 
 
 def test_faults_of_the_file_are_found(capsys: pytest.CaptureFixture[str]) -> None:

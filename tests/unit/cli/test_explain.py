@@ -6,6 +6,7 @@ import pytest
 
 from dracfg.cli.main import invoke
 from dracfg.diagnostics.registry import rules
+from dracfg.diff.change import change_kinds
 from dracfg.model.fields import UnknownPath, describe
 
 
@@ -74,6 +75,44 @@ def test_a_field(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\nguaranteed: whole number or map to whole number, required\n" in shown
 
 
+def test_a_kind_of_change(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "limit-lowered"]) == 0
+    assert capsys.readouterr().out == (
+        "# limit-lowered: a lower limit\n\n"
+        "restrictive, felt with the next claim, flag quota\n\n"
+        "## What it means\n\nNew claims beyond the limit are refused; nothing is evicted.\n\n"
+        "## The way back\n\nRaise the limit again.\n\n"
+        "## Given by\n\nTenant.spec.entitlements.limit\n"
+    )
+
+
+def test_a_kind_of_change_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "limit-lowered", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "schemaVersion": 1,
+        "kind": "ChangePage",
+        "name": "limit-lowered",
+        "title": "a lower limit",
+        "impact": "restrictive",
+        "flags": ["quota"],
+        "effect": "next claim",
+        "means": "New claims beyond the limit are refused; nothing is evicted.",
+        "wayBack": "raise the limit again",
+        "fields": ["Tenant.spec.entitlements.limit"],
+    }
+
+
+def test_all_kinds_of_change(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "changes"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "destructive:"
+    assert {line.split()[0] for line in shown if line.startswith("  ")} == change_kinds().keys()
+    assert invoke(["explain", "changes", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["kind"] == "ChangeList"
+    assert [one["name"] for one in document["changes"]] == list(change_kinds())
+
+
 @pytest.mark.parametrize(
     ("subject", "part"),
     [
@@ -81,6 +120,7 @@ def test_a_field(capsys: pytest.CaptureFixture[str]) -> None:
         ("capo04", "did you mean CAP004?"),
         ("Tenent", "there is no code or kind Tenent; did you mean Tenant?"),
         ("nonsense", "there is no code or kind nonsense"),
+        ("tenant-aded", "did you mean tenant-added?"),
         (
             "Tenant.spec.entitlement",
             "Tenant.spec has no key entitlement; did you mean entitlements?",

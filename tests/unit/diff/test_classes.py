@@ -36,7 +36,7 @@ CASES = (
                 "2 classes of l40s-hami",
             ),
         ),
-        says=("no tenant is entitled to it", "quota is 0 in the 3 namespaces of other tenants"),
+        says=("no tenant is entitled to it", "quota is 0 in 3 namespaces of other tenants"),
         impact="additive",
     ),
     Case(

@@ -151,6 +151,35 @@ def test_a_comment_is_cut_cleanly_and_says_what_is_left_out(most: int) -> None:
     assert text.rstrip().endswith("500 restrictive")
 
 
+def test_a_help_is_given_once_and_many_alike_are_counted() -> None:
+    many = [finding(message=f"tenant t{i} goes at once") for i in range(9)]
+    text = render_markdown(document(forbidden=many))
+    assert text.count("frozen, then draining") == 1
+    assert text.count("as above") == 2
+    assert "and 6 more of **DIF001**" in text
+
+
+def test_a_row_says_how_much_runs_on_it() -> None:
+    few = document(change(workloads=["a/b", "a/c"]))
+    assert "a lower limit, reaches 2 workloads" in render_markdown(few)
+    many = document(change(workloads=[f"a/p{i}" for i in range(20)]))
+    assert "reaches at least 20 workloads" in render_markdown(many)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [("a", "b", "`a` → `b`"), (None, "b", "– → `b`"), ("a", None, "`a` → –"), (None, None, "|  |")],
+)
+def test_what_is_not_there_is_a_dash(before: str | None, after: str | None, shown: str) -> None:
+    text = render_markdown(document(change(before=before, after=after)))
+    assert shown in text
+
+
+def test_a_new_finding_is_told_in_the_headline() -> None:
+    told = [finding(severity="warning", side="head")]
+    assert "1 new finding" in render_text(document(change(), findings=told)).splitlines()[0]
+
+
 def test_what_blocks_is_never_the_first_to_go() -> None:
     big = document(
         *(change(object=f"e{i}", before=str(i)) for i in range(500)), forbidden=[finding()]

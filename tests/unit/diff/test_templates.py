@@ -14,6 +14,7 @@ FOUR: tuple[Edit, ...] = tuple(
     (VISION, f"entitlement: {name}, count: 8}}", f"entitlement: {name}, count: 4}}")
     for name in ("gpu", "nic")
 )
+EIGHT_EACH, FOUR_EACH = "8 of a100-40g, 8 of cx7-400g", "4 of a100-40g, 4 of cx7-400g"
 _RETIRED = "out/prod-east/tenants/vision/retired/claim-templates.yaml"
 _OLD = """\
 apiVersion: resource.k8s.io/v1
@@ -58,11 +59,10 @@ CASES = (
         (*FOUR, SECOND),
         compiled=True,
         recorded=_PODS,
-        told=(("template-revised", _REVISED, "train-x8", "train-x8-v2"),),
-        says=(
-            "a claim asks for 8 of a100-40g, 8 of cx7-400g -> 4 of a100-40g, 4 of cx7-400g",
-            "the old one stays for workloads that name it, 1 pod of the record among them",
+        told=(
+            ("template-revised", _REVISED, f"train-x8: {EIGHT_EACH}", f"train-x8-v2: {FOUR_EACH}"),
         ),
+        says=("the old one stays for workloads that name it, 1 pod of the record among them",),
         impact="new-claims",
         workloads=("vision-train/run-0",),
     ),
@@ -82,7 +82,14 @@ CASES = (
         "digests name templates",
         FOUR,
         ((CLUSTERS, "engine: argocd", "engine: argocd\n    templateNames: digest"),),
-        told=(("template-revised", _REVISED, "train-x8-6dfc3ab6", "train-x8-243afccd"),),
+        told=(
+            (
+                "template-revised",
+                _REVISED,
+                f"train-x8-6dfc3ab6: {EIGHT_EACH}",
+                f"train-x8-243afccd: {FOUR_EACH}",
+            ),
+        ),
     ),
     Case(
         "retired templates leave",

@@ -41,6 +41,7 @@ KINDS = {
     "rbac.authorization.k8s.io/v1": {
         "clusterroles": "ClusterRole",
         "clusterrolebindings": "ClusterRoleBinding",
+        "-roles": "Role",
         "-rolebindings": "RoleBinding",
     },
     "coordination.k8s.io/v1": {"-leases": "Lease"},

@@ -110,6 +110,42 @@ def test_what_may_not_be_read_refutes_nothing(
     assert found["verdict"] == "unknown"
 
 
+BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+
+
+@pytest.mark.usefixtures("east")
+def test_who_may_read_claims_is_read(
+    judged: Judgement, written: Path, capsys: pytest.CaptureFixture[str], server: FakeServer
+) -> None:
+    account = {"kind": "ServiceAccount", "namespace": "vision-train", "name": "default"}
+    for role, code in (("view", "LIV080"), ("made-by-hand", "LIV081")):
+        server.live[BINDINGS] = {
+            "items": [
+                {
+                    "metadata": {"name": "sees-devices"},
+                    "roleRef": {"kind": "ClusterRole", "name": role},
+                    "subjects": [account],
+                }
+            ]
+        }
+        found = report(judged.root, capsys, *live(written), "--select", "LIV080,LIV081")
+        assert codes(found) == [code]
+
+
+@pytest.mark.usefixtures("east")
+def test_bindings_that_may_not_be_listed_are_told(
+    judged: Judgement, written: Path, capsys: pytest.CaptureFixture[str], server: FakeServer
+) -> None:
+    message = (
+        'clusterrolebindings.rbac.authorization.k8s.io is forbidden: User "ann" cannot list resource '
+        '"clusterrolebindings" in API group "rbac.authorization.k8s.io" at the cluster scope'
+    )
+    server.say("GET", BINDINGS, status(403, message, "Forbidden"))
+    found = report(judged.root, capsys, *live(written), "--select", "LIV009,LIV080,LIV081")
+    assert codes(found) == ["LIV009"]
+    assert "clusterrolebindings" in found["findings"][0]["message"]
+
+
 def test_a_server_that_does_not_answer(
     east: FakeServer, judged: Judgement, written: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
