@@ -18,7 +18,8 @@ from dracfg.diff.minors import changes_layout, partitioned_pools
 from dracfg.diff.pair import Pair
 from dracfg.diff.templates import Versions, versions
 from dracfg.kube.features import feature_matrix
-from dracfg.link.catalog import Catalog, Cluster, Driver, Pool, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Pool, Tenant
+from dracfg.link.driver import Driver
 
 _APART = "each in a commit of its own that is synced before the next"
 

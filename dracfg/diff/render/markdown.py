@@ -18,6 +18,7 @@ from dracfg.diff.change import Impact
 from dracfg.diff.render.capacity import HEADINGS, capacity_cells
 from dracfg.diff.render.folding import NOTHING, SYMBOLS, Document, Row, rows
 from dracfg.diff.render.words import EFFECTS, headline, number, revisions, summary
+from dracfg.diff.words import MOST as MOST_WORKLOADS
 
 Dialect = Literal["github", "plain"]
 
@@ -158,15 +159,22 @@ def _finding(finding: Document, links: Link, *, is_new: bool) -> str:
 def _changed(row: Row, links: Link) -> str:
     change = row.first
     flags = "".join(f" **{flag}**" for flag in change["flags"] if flag in ("privilege", "alpha"))
-    what = f"{links.to(row.subject, change['file'], change['line'])}: {change['title']}{flags}"
+    what = links.to(row.subject, change["file"], change["line"])
     cells = (
         f"`{SYMBOLS[row.impact]}` {row.impact.word}",
-        what,
+        f"{what}: {change['title']}{flags}{_reach(change)}",
         code(row.where),
         _values(change),
         EFFECTS[change["effect"]],
     )
     return f"| {' | '.join(cells)} |\n"
+
+
+def _reach(change: Document) -> str:
+    """How many recorded pods and claims it reaches; further ones are counted among the details."""
+    count = len(change["workloads"])
+    least = "at least " if count == MOST_WORKLOADS else ""
+    return f", reaches {least}{number(count, 'workload')}" if count else ""
 
 
 def _values(change: Document) -> str:

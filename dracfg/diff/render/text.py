@@ -114,7 +114,12 @@ def _block(row: Row) -> RenderableType:
     facts.add_column(overflow="fold")
     for name, value in _facts(row):
         facts.add_row(name, plain(value))
-    return Group(_titled(title, row.place or ""), Padding(facts, (0, 0, 1, 4)))
+    said = Text(plain("  ".join(filter(None, (row.first["title"], row.values)))))
+    return Group(
+        _titled(title, row.place or ""),
+        Padding(said, (0, 0, 0, 4)),
+        Padding(facts, (0, 0, 1, 4)),
+    )
 
 
 def _object(found: Document) -> RenderableType:
@@ -135,7 +140,7 @@ def _written(value: Any) -> str:
 
 def _titled(title: Text, place: str) -> RenderableType:
     """The title, and its place at the right where both fit on a line."""
-    line = Table.grid(expand=True)
+    line = Table.grid(expand=True, padding=(0, 2))
     line.add_column(overflow="fold", ratio=1)
     line.add_column(justify="right", overflow="fold", style="dim")
     line.add_row(title, place)
@@ -144,7 +149,6 @@ def _titled(title: Text, place: str) -> RenderableType:
 
 def _facts(row: Row) -> Iterator[tuple[str, str]]:
     change = row.first
-    yield change["title"], row.values or ""
     if change["flags"]:
         yield "touches", ", ".join(change["flags"])
     yield "means", change["means"]

@@ -33,6 +33,9 @@ def headline(document: Document) -> str:
     if "head" in broken:
         return "the head does not compile, do not merge"
     note = "; the base does not compile, so only a part is compared" if broken else ""
+    told = [one for one in document["findings"] if one["severity"] != "error"]
+    if told:
+        note = f"; {number(len(told), 'new finding')}{note}"
     if not document["changes"]:
         return f"{_CALM['none']}{note}"
     felt = [change for change in document["changes"] if change["impact"] != "none"]
