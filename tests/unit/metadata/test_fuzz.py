@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from dracfg.metadata import MetadataError, read
-from dracfg.metadata.reader import documents, violations
+from dracfg.metadata.reader import documents, version_of, violations
 from tests.unit.metadata.conftest import nic, schemas
 from tests.unit.metadata.fakedriver import Claim, FakeDriver
 from tests.unit.metadata.test_faults import FOLDER, NAME
@@ -98,7 +98,7 @@ def hold(data: bytes) -> None:
         except MetadataError:
             return
     request = found.claims["nic"].requests["nic"]
-    taken = [one for one in documents(data) if str(one.get("apiVersion")).endswith(request.version)]
+    taken = [one for one in documents(data) if version_of(one) == request.version]
     assert not list(VALIDATORS[request.version].iter_errors(taken[0]))
     for device in request.devices:
         assert set(device.attributes) <= LISTED
