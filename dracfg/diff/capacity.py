@@ -71,7 +71,7 @@ def capacity_rows(pair: Pair) -> tuple[CapacityRow, ...]:
     before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
     if before.poisoned or after.poisoned:
         return ()
-    old, new = _by_place(before), _by_place(after)
+    old, new = by_place(before), by_place(after)
     return tuple(
         row
         for place in sorted({*old, *new})
@@ -80,7 +80,8 @@ def capacity_rows(pair: Pair) -> tuple[CapacityRow, ...]:
     )
 
 
-def _by_place(catalog: Catalog) -> dict[Place, list[Market]]:
+def by_place(catalog: Catalog) -> dict[Place, list[Market]]:
+    """The markets of a catalog by cluster, tier and owner."""
     found: dict[Place, list[Market]] = {}
     for market in markets(catalog):
         supply = market.supply

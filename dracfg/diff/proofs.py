@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from dracfg.check.guarantees import number_place
 from dracfg.diagnostics import Diagnostic, Span
+from dracfg.diff.capacity import Place, by_place
 from dracfg.diff.change import Change, change
 from dracfg.diff.counterparts import same_platform
 from dracfg.diff.pair import Pair
 from dracfg.diff.words import few, plural
 from dracfg.link.catalog import Catalog
 from dracfg.link.classes import watched_tiers
-from dracfg.plan.assurance import Assurance, assured, markets
+from dracfg.plan.assurance import Assurance, assured
 from dracfg.plan.promises import Holding, Market
 from dracfg.plan.proofs.verdict import Proven
 
@@ -33,8 +34,6 @@ _CODES = {
 """Question -> what the rules on guarantees say of it."""
 _MOST = 5
 
-Place = tuple[str, str, str]
-"""Cluster, tier and owner: what proofs of both sides are held against each other by."""
 Told = Mapping[tuple[str, Span], Diagnostic]
 Key = tuple[str, str, str, str, int]
 """Tenant, entitlement, part, question and devices of one claim."""
@@ -65,7 +64,7 @@ def proof_changes(pair: Pair) -> Iterator[Change]:
     before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
     if before.poisoned or after.poisoned:
         return
-    old, new = _by_place(before), _by_place(after)
+    old, new = by_place(before), by_place(after)
     told = _told(pair.head.judgement.findings)
     for place in sorted(new):
         cluster, _, _ = place
@@ -85,15 +84,6 @@ def word(answer: Assurance) -> str:
     if answer.is_conditional:
         return "conditional"
     return "after reclaim" if answer.reclaimed else "proven"
-
-
-def _by_place(catalog: Catalog) -> dict[Place, list[Market]]:
-    found: dict[Place, list[Market]] = {}
-    for market in markets(catalog):
-        supply = market.supply
-        place = supply.cluster.name, supply.tier.name, supply.owner
-        found.setdefault(place, []).append(market)
-    return found
 
 
 def _same(
