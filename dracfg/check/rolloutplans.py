@@ -8,6 +8,7 @@ from typing import Any
 
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
+from dracfg.kube.distributions import distribution
 from dracfg.kube.features import feature_matrix
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Cluster, Tier
@@ -19,11 +20,7 @@ from dracfg.model.pool import Owner
 from dracfg.model.rollout import START, Subject
 from dracfg.source.times import parse_length
 
-_NEEDS: Mapping[Subject, str] = {
-    "sharing": "sharing",
-    "featureGate": "gate",
-    "rebalance": "sharing",
-}
+_NEEDS: Mapping[Subject, str] = {"sharing": "sharing", "featureGate": "gate"}
 """The field that says what a rollout of a subject moves to."""
 
 
@@ -136,8 +133,6 @@ def begins_too_wide(catalog: Catalog) -> Iterator[Diagnostic]:
     pools = _documents(catalog)
     for rollout in catalog.rollouts.values():
         spec = rollout.spec
-        if spec.subject == "rebalance":
-            continue
         first, faults = spec.stages[0], list[tuple[str, str, str]]()
         count = len(pools_at(spec, 0, pools))
         if first.pools == "*" or count > 1:
@@ -277,24 +272,42 @@ def _is_one_switch(tier: Tier) -> bool:
     return preset is not None and preset.device_plugin.cluster_wide_switch
 
 
-def gate_is_not_known(catalog: Catalog) -> Iterator[Diagnostic]:
-    """ROL010: the gate that a rollout brings exists on each of its clusters."""
+def gate_comes_to_no_pool(catalog: Catalog) -> Iterator[Diagnostic]:
+    """ROL010: the gate that a rollout brings is one of the kubelet, and dracfg sets it on each cluster."""
     pools = _documents(catalog)
     for rollout in catalog.rollouts.values():
         spec = rollout.spec
         if spec.subject != "featureGate" or spec.gate is None:
             continue
-        known = feature_matrix().gate(spec.gate)
         names = pools_at(spec, len(spec.stages) - 1, pools)
-        for cluster in sorted({pools[name].spec.cluster for name in names}):
-            minor = catalog.clusters[cluster].minor if cluster in catalog.clusters else None
-            if minor is not None and (known is None or not known.settable(minor)):
-                yield diagnose(
-                    "ROL010",
-                    place_of(rollout, "spec", "gate"),
-                    f"Kubernetes {minor} of {cluster} has no gate {spec.gate} that can be set",
-                    help="see `dracfg show gates` for those it has",
-                )
+        for name in sorted({pools[name].spec.cluster for name in names} & catalog.clusters.keys()):
+            wrong = _no_kubelet_gate(catalog.clusters[name], spec.gate)
+            if wrong is not None:
+                why, mend = wrong
+                yield diagnose("ROL010", place_of(rollout, "spec", "gate"), why, help=mend)
+
+
+def _no_kubelet_gate(cluster: Cluster, gate: str) -> tuple[str, str] | None:
+    """Why a gate can't be brought to the kubelets of a cluster, and what to do."""
+    known = feature_matrix().gate(gate)
+    if known is None or not known.settable(cluster.minor):
+        return (
+            f"Kubernetes {cluster.minor} of {cluster.name} has no gate {gate} that can be set",
+            f"see `dracfg show cluster/{cluster.name} gates` for those it has",
+        )
+    if "kubelet" not in known.components:
+        return (
+            f"{gate} is no gate of the kubelet, so no pool of {cluster.name} can have it by itself",
+            "set it in the Cluster's `featureGates`: it holds for the whole cluster at once",
+        )
+    target = distribution(cluster.document.spec.distribution)
+    if target is None or not target.sets_gates or target.name == "kind":
+        made = cluster.document.spec.distribution
+        return (
+            f"dracfg writes no kubelet settings for {made}, so no pool of {cluster.name} gets {gate}",
+            "set it where the nodes are made, and say so in the Cluster's `featureGates`",
+        )
+    return None
 
 
 def limit_of(threshold: Quantity | str) -> Quantity | timedelta:
@@ -312,5 +325,5 @@ RULES: tuple[Rule, ...] = (
     is_named_start,
     halts_before_it_holds,
     shares_one_switch,
-    gate_is_not_known,
+    gate_comes_to_no_pool,
 )

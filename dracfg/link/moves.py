@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dracfg.model import kinds
 from dracfg.model.pool import PoolState
-from dracfg.model.rollout import START, RolloutSpec, Split, Stage
+from dracfg.model.rollout import START, RolloutSpec, Split, Stage, Subject
 
 Pools = Mapping[str, kinds.NodePool]
 
@@ -119,6 +119,24 @@ def of_ownership(reached: Iterable[Move], tiers: Collection[str]) -> tuple[Move,
         move
         for move in reached
         if move.rollout.spec.subject == "ownership" and move.rollout.spec.tier in tiers
+    )
+
+
+def has_come(reached: Iterable[Move], subject: Subject, tiers: Collection[str]) -> bool | None:
+    """Whether what a rollout of some tiers brings is on a pool already; None where none brings it."""
+    found = [
+        move.moved
+        for move in reached
+        if move.rollout.spec.subject == subject and move.rollout.spec.tier in tiers
+    ]
+    return any(found) if found else None
+
+
+def gates_now(reached: Iterable[Move]) -> tuple[str, ...]:
+    """The feature gates that rollouts have brought to a pool's kubelets, by name."""
+    specs = [move.rollout.spec for move in reached if move.moved]
+    return tuple(
+        sorted({spec.gate for spec in specs if spec.subject == "featureGate" and spec.gate})
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from dracfg.link.catalog import Catalog, Cluster, Pool
 from dracfg.link.classes import device_classes
 from dracfg.link.driver import Driver
+from dracfg.link.moves import has_come
 from dracfg.link.presetdata import MAIN, ClassFact
 from dracfg.link.presets import Preset
 from dracfg.model.sharing import Consumable
@@ -40,7 +41,7 @@ def driver_values(catalog: Catalog, cluster: Cluster, pool: Pool, driver: Driver
         *_placement(pool, driver),
         *_classes(catalog, cluster, driver),
         *_sharing(pool, driver),
-        *_metadata(driver),
+        *_metadata(pool, driver),
         *_gates(driver),
     ):
         _place(values, steps, value)
@@ -50,7 +51,7 @@ def driver_values(catalog: Catalog, cluster: Cluster, pool: Pool, driver: Driver
 def gate_values(pool: Pool, driver: Driver) -> Mapping[str, Any]:
     """The driver's own gates as its chart is told of them on the nodes of one pool."""
     values: dict[str, Any] = {}
-    for steps, value in (*_sharing(pool, driver), *_metadata(driver), *_gates(driver)):
+    for steps, value in (*_sharing(pool, driver), *_metadata(pool, driver), *_gates(driver)):
         _place(values, steps, value)
     gates = _merged(values, _plain(driver.document.spec.values)).get(FEATURE_GATES)
     return gates if isinstance(gates, Mapping) else {}
@@ -177,9 +178,11 @@ def _share_mode(preset: Preset, known: tuple[str, ...], specs: list[Consumable])
     return {"true": True, "false": False}.get(word, word)
 
 
-def _metadata(driver: Driver) -> Iterator[Setting]:
-    """Switches device-metadata files on (KEP-5304)."""
-    if driver.document.spec.device_metadata and driver.preset is not None:
+def _metadata(pool: Pool, driver: Driver) -> Iterator[Setting]:
+    """Switches device-metadata files on (KEP-5304), where no rollout has yet to bring them."""
+    tiers = {devices.tier.name for devices in pool.devices if devices.tier.driver is driver}
+    waits = has_come(pool.moves, "deviceMetadata", tiers) is False
+    if driver.document.spec.device_metadata and driver.preset is not None and not waits:
         fact = driver.preset.device_metadata
         if fact.gate is not None:
             yield (FEATURE_GATES, fact.gate), True

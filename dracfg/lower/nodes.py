@@ -13,6 +13,7 @@ from typing import Any
 from dracfg.kube.distributions import distribution
 from dracfg.link.catalog import Catalog, Cluster, Pool
 from dracfg.link.driver import Driver
+from dracfg.link.moves import gates_now
 from dracfg.lower.artifact import Artifact, Unit, origin_of
 from dracfg.lower.gates import GatePlan
 from dracfg.lower.helmvalues import driver_values, values_file
@@ -32,7 +33,7 @@ def node_pool(catalog: Catalog, cluster: Cluster, pool: Pool, plan: GatePlan) ->
     origin = origin_of(pool.document, "spec")
     on_cluster = origin_of(cluster.document, "spec")
     artifacts = []
-    kubelet = kubelet_configuration(cluster, plan)
+    kubelet = kubelet_configuration(cluster, pool, plan)
     if kubelet:
         artifacts.append(Artifact(kubelet, KUBELET_FILE, origin, (on_cluster,)))
     for driver in pool_drivers(pool):
@@ -49,20 +50,21 @@ def node_pool(catalog: Catalog, cluster: Cluster, pool: Pool, plan: GatePlan) ->
     )
 
 
-def kubelet_configuration(cluster: Cluster, plan: GatePlan) -> dict[str, Any]:
-    """The kubelet's gates where they differ from the default.
+def kubelet_configuration(cluster: Cluster, pool: Pool, plan: GatePlan) -> dict[str, Any]:
+    """The kubelet's gates where they differ from the default, and those that a rollout has brought.
 
     Empty where the distribution sets none, and on kind, whose cluster file sets those of every
     node when it makes them.
     """
     target = distribution(cluster.document.spec.distribution)
-    gates = plan.by_component.get("kubelet")
+    brought = dict.fromkeys(gates_now(pool.moves), True)
+    gates = dict(plan.by_component.get("kubelet") or {}) | brought
     if target is None or not gates or not target.sets_gates or target.name == "kind":
         return {}
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
-        "featureGates": dict(gates),
+        "featureGates": dict(sorted(gates.items())),
     }
 
 

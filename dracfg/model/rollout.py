@@ -17,7 +17,7 @@ Names = Annotated[
 ]
 Direction = Literal["forward", "halted", "rollback"]
 Phase = Literal["open", "fenced"]
-Subject = Literal["ownership", "sharing", "featureGate", "deviceMetadata", "rebalance"]
+Subject = Literal["ownership", "sharing", "featureGate", "deviceMetadata"]
 Protects = Literal["continuity", "throughput", "utilisation"]
 Workloads = Literal["retryable", "any"]
 
@@ -99,10 +99,10 @@ class RolloutSpec(Spec):
 
     tier: Name
     subject: Subject = "ownership"
-    """What moves: who hands devices out, how they are shared, a feature gate of Kubernetes that
-    pools get, the driver's device metadata, or live claims under an older policy version."""
+    """What moves: who hands devices out, how they are shared, a feature gate of the pools' kubelets,
+    or the driver's device-metadata files."""
     sharing: Name | None = None
-    """For `sharing`: the policy that the pools move to. For `rebalance`: the policy whose numbers changed."""
+    """For `sharing`: the policy that the pools move to."""
     replaces: Name | None = None
     """For `sharing`: the policy of the pools that it takes the place of; `whole` unless said."""
     gate: Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$")] | None = None

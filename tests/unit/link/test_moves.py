@@ -10,8 +10,11 @@ import yaml
 
 from dracfg.link.catalog import Catalog
 from dracfg.link.classes import device_classes
+from dracfg.link.moves import gates_now, has_come
 from dracfg.link.numbers import Numbers
+from dracfg.lower.units import lower
 from dracfg.pipeline import judge
+from dracfg.source.standing import Standing
 
 HEAD = "apiVersion: dracfg.dev/v1alpha1\n"
 NAMES = ("one", "two", "three")
@@ -156,3 +159,28 @@ def test_classes_stay_and_the_legacy_name_comes_last(tmp_path: Path, stage: str)
     (plan,) = device_classes(found, found.clusters["lab"])
     assert plan.name == "sim"
     assert plan.extended_name == ("example.com/gpu" if stage == "everyone" else None)
+
+
+@pytest.mark.parametrize(
+    ("stage", "here"), [("start", ""), ("canary", "one"), ("shared", "one two")]
+)
+def test_a_gate_comes_pool_by_pool(tmp_path: Path, stage: str, here: str) -> None:
+    found = catalog(tmp_path, stage=stage, subject="featureGate", gate="DRAExtendedResource")
+    assert [n for n in NAMES if gates_now(found.pools[n].moves)] == here.split()
+    driver = found.drivers["gpu.example.com"]
+    assert {found.pools[n].owner(driver) for n in NAMES} == {"devicePlugin"}
+    kubelets = {
+        unit.path.rsplit("/", 1)[-1]
+        for unit in lower(found, Standing())
+        for artifact in unit.artifacts
+        if artifact.file == "kubelet.conf"
+        and artifact.object["featureGates"].get("DRAExtendedResource")
+    }
+    assert kubelets == set(here.split())
+
+
+def test_metadata_comes_pool_by_pool(tmp_path: Path) -> None:
+    found = catalog(tmp_path, stage="canary", subject="deviceMetadata")
+    come = [has_come(found.pools[n].moves, "deviceMetadata", {"sim"}) for n in NAMES]
+    assert come == [True, False, False]
+    assert has_come(found.pools["one"].moves, "sharing", {"sim"}) is None
