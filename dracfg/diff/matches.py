@@ -55,11 +55,6 @@ def match_changes(pair: Pair) -> Iterator[Change]:
             yield from _recorded_otherwise(after, old, (earlier, record), live)
 
 
-def matched(minor: str, plan: ClassPlan, inventory: Inventory) -> MatchSet:
-    """What the class takes of the recorded devices, as the scheduler of a minor would."""
-    return _match(Selection(minor), plan, inventory.devices)
-
-
 def _match(selection: Selection, plan: ClassPlan, devices: Iterable[Device]) -> MatchSet:
     taken, undecided = set(), 0
     for device in devices:

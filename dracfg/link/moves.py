@@ -115,21 +115,21 @@ def moves(rollouts: Iterable[kinds.Rollout], pools: Pools) -> dict[str, tuple[Mo
 
 def of_ownership(reached: Iterable[Move], tiers: Collection[str]) -> tuple[Move, ...]:
     """Those of a pool's moves that change who hands out the devices of some tiers."""
+    return _about(reached, "ownership", tiers)
+
+
+def _about(reached: Iterable[Move], subject: Subject, tiers: Collection[str]) -> tuple[Move, ...]:
     return tuple(
         move
         for move in reached
-        if move.rollout.spec.subject == "ownership" and move.rollout.spec.tier in tiers
+        if move.rollout.spec.subject == subject and move.rollout.spec.tier in tiers
     )
 
 
 def has_come(reached: Iterable[Move], subject: Subject, tiers: Collection[str]) -> bool | None:
     """Whether what a rollout of some tiers brings is on a pool already; None where none brings it."""
-    found = [
-        move.moved
-        for move in reached
-        if move.rollout.spec.subject == subject and move.rollout.spec.tier in tiers
-    ]
-    return any(found) if found else None
+    found = _about(reached, subject, tiers)
+    return any(move.moved for move in found) if found else None
 
 
 def gates_now(reached: Iterable[Move]) -> tuple[str, ...]:
