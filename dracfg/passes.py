@@ -28,11 +28,13 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class Timings:
-    """Seconds by pass, of this run only; never part of a result."""
+    """Seconds by pass, of this run only; never part of a result. `current` is the pass at work."""
 
     seconds: dict[Pass, float] = field(default_factory=dict)
+    current: Pass | None = None
 
     def measure(self, name: Pass, work: Callable[[], _T]) -> _T:
+        self.current = name
         start = time.perf_counter()
         try:
             return work()

@@ -1,26 +1,20 @@
-"""Entries on disk: one a compiler and set of options, under `.cache/dracfg` of the repository.
-
-An entry opens with the digest of what follows. It is written beside and moved into place, so that
-two runs at once, or one that is killed, leave an entry that is whole or none.
-"""
+"""What a run came to, one entry a set of options, under `.cache/dracfg` of the repository."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dracfg.cache.compiler import compiler
+from dracfg.cache.entry import FOLDER, read_entry, write_entry
 from dracfg.cache.outcome import Outcome, from_data, to_data
 from dracfg.cache.questions import Question, stand
 from dracfg.emit.intact import intact
 
-FOLDER = Path(".cache") / "dracfg"
 _MOST = 64 * 1024 * 1024
 _MALFORMED = (KeyError, TypeError, ValueError, RecursionError)
 
@@ -64,15 +58,7 @@ class Store:
             "outcome": to_data(outcome),
         }
         body = json.dumps(entry, ensure_ascii=True, separators=(",", ":")).encode()
-        fresh = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-        try:
-            fresh.parent.mkdir(parents=True, exist_ok=True)
-            (fresh.parent / ".gitignore").write_text("*\n", encoding="utf-8")
-            fresh.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-            fresh.replace(self._path)
-        except OSError:
-            with suppress(OSError):
-                fresh.unlink()
+        write_entry(self._path, body)
 
     @property
     def _path(self) -> Path:
@@ -81,13 +67,8 @@ class Store:
 
     def _read(self) -> dict[str, Any] | None:
         """The entry, if it is whole and this dracfg's, for these options."""
-        try:
-            if self._path.stat().st_size > _MOST:
-                return None
-            digest, _, body = self._path.read_bytes().partition(b"\n")
-        except OSError:
-            return None
-        if digest != hashlib.sha256(body).hexdigest().encode():
+        body = read_entry(self._path, _MOST)
+        if body is None:
             return None
         try:
             entry = json.loads(body)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Sequence
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from functools import partial
 
+from dracfg.aside import aside
 from dracfg.emit.ownership import HEADER, HEADER_TEXT, MARKDOWN_HEADER
 from dracfg.emit.tree import UnitFiles
 from dracfg.emit.yaml import dump, dump_all
@@ -15,46 +14,24 @@ from dracfg.lower.artifact import Unit
 from dracfg.lower.sync import kustomization
 
 KUSTOMIZATION = "kustomization.yaml"
-_FORKS = sys.platform.startswith("linux")
-"""Elsewhere a process would get its units as bytes, which takes as long as to render them."""
 
 
 def render_units(units: Iterable[Unit], jobs: int) -> tuple[UnitFiles, ...]:
     """All units as files, in their order, by at most `jobs` processes."""
     listed = tuple(units)
     parts = [listed[first::jobs] for first in range(jobs) if listed[first::jobs]]
-    if len(parts) < 2 or not _FORKS:
+    if len(parts) < 2:
         return tuple(map(render_unit, listed))
+    results = [aside(partial(_render, part)) for part in parts[1:]]
     rendered: list[UnitFiles | None] = [None] * len(listed)
-    for first, files in enumerate(_apart(parts)):
-        rendered[first::jobs] = files
+    rendered[::jobs] = _render(parts[0])
+    for first, result in enumerate(results, 1):
+        rendered[first::jobs] = result()
     return tuple(files for files in rendered if files is not None)
 
 
-def _apart(parts: Sequence[Sequence[Unit]]) -> list[tuple[UnitFiles, ...]]:
-    """Each part by a process of its own, which has the units as they are and sends back bytes alone."""
-    context = get_context("fork")
-    workers = []
-    for part in parts:
-        receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(target=_send, args=(part, sender), daemon=True)
-        process.start()
-        sender.close()
-        workers.append((part, receiver, process))
-    found = []
-    for part, receiver, process in workers:
-        try:
-            found.append(receiver.recv())
-        except EOFError:
-            # The process ended early; where that is the unit's fault, it shows here.
-            found.append(tuple(map(render_unit, part)))
-        process.join()
-    return found
-
-
-def _send(part: Sequence[Unit], sender: Connection) -> None:
-    sender.send(tuple(map(render_unit, part)))
-    sender.close()
+def _render(part: Sequence[Unit]) -> tuple[UnitFiles, ...]:
+    return tuple(map(render_unit, part))
 
 
 def render_unit(unit: Unit) -> UnitFiles:

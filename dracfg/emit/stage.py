@@ -104,12 +104,25 @@ def _wait(descriptor: int, out: Path, deadline: float) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise TreeError(str(out), "another run of dracfg is writing here") from None
+                raise TreeError(str(out), f"another run of dracfg {_owner(out)}") from None
             time.sleep(_POLL_SECONDS)
         except OSError:
             return  # Some network file systems lock no folders: then nothing is there to wait for.
         else:
             return
+
+
+def _owner(out: Path) -> str:
+    """Which run holds the tree and since when, as far as its stage tells."""
+    for entry in out.iterdir():
+        name = STAGE_NAME.fullmatch(entry.name)
+        if name and _is_other_run(int(name[1])):
+            try:
+                age = max(time.time() - entry.stat().st_mtime, 0)
+            except OSError:  # it has ended meanwhile
+                break
+            return f"(process {name[1]}, for {age:.0f} s now) is writing here"
+    return "is writing here"
 
 
 def _is_other_run(pid: int) -> bool:

@@ -71,6 +71,17 @@ def read_trees(root: Path | Tree, tops: Iterable[str], seen: Seen | None = None)
     return Sources(tree.root, files, tuple(faults))
 
 
+def read_texts(root: Path | Tree, tops: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Paths and texts of the files below some folders, not understood; faults are passed over."""
+    tree = tree_of(root)
+    for top in tops:
+        for path in _walk(tree, top, []):
+            data = _read_bytes(tree, path)
+            text = data if isinstance(data, Diagnostic) else decode(data, path)
+            if not isinstance(text, Diagnostic):
+                yield path, with_line_feeds(text.removeprefix("\ufeff"))
+
+
 def read_file(root: Path | Tree, path: str) -> FileRead:
     """One file, `path` being relative to `root`. None where its bytes can't be had as text."""
     return _read_once(tree_of(root), path, None)
@@ -90,13 +101,14 @@ def _read_once(tree: Tree, path: str, seen: Seen | None) -> FileRead:
     if isinstance(data, Diagnostic):
         return None, (data,)
     if seen is None:
-        return _understand(path, data)
+        return understand(path, data)
     if (path, data) not in seen.files:
-        seen.files[path, data] = _understand(path, data)
+        seen.files[path, data] = understand(path, data)
     return seen.files[path, data]
 
 
-def _understand(path: str, data: bytes) -> FileRead:
+def understand(path: str, data: bytes) -> FileRead:
+    """A file of which the bytes are at hand, as it is understood below that path."""
     text = decode(data, path)
     if isinstance(text, Diagnostic):
         return None, (text,)

@@ -6,6 +6,7 @@ Reads only files that hold such state; everything else under `out/` is compared 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,8 +30,13 @@ STATE_FILES = (
     "*/tenants/*/retired/*.yaml",
 )
 
+TEXT_FILES = ("*/metadata/*.schema.json", "*/metadata/retired/*.schema.json")
+"""State that is no object: what running containers may still read by."""
+
 CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
 
+_TEXT = ".schema.json"
+_STATE = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in STATE_FILES))
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -40,9 +46,10 @@ _PART = re.compile(r"(.*?)(?:\.([0-9]+))?")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Objects of the standing tree by file, paths relative to `out/`."""
+    """Objects of the standing tree by file, and files kept as text; paths relative to `out/`."""
 
     files: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
     _parts: Mapping[tuple[str, str], tuple[str, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +63,19 @@ class Standing:
         return tuple(
             thing for path in self._parts.get((unit, file), ()) for thing in self.files[path]
         )
+
+    def texts_of(self, unit: str) -> dict[str, str]:
+        """The files of a unit that are kept as text, by their path in it."""
+        return {
+            path.removeprefix(f"{unit}/"): text
+            for path, text in self.texts.items()
+            if path.startswith(f"{unit}/")
+        }
+
+
+def is_state_file(path: str) -> bool:
+    """Whether a file below `out/` holds objects that the next compile depends on."""
+    return _STATE.fullmatch(path) is not None
 
 
 def merge_standing(before: Standing, now: Standing) -> Standing:
@@ -73,7 +93,8 @@ def merge_standing(before: Standing, now: Standing) -> Standing:
     for path, thing in _placed(before):
         if id(thing) in left:
             files.setdefault(path, []).append(thing)
-    return Standing({path: tuple(things) for path, things in sorted(files.items())})
+    texts = dict(sorted({**now.texts, **before.texts}.items()))
+    return Standing({path: tuple(things) for path, things in sorted(files.items())}, texts)
 
 
 def read_standing(
@@ -85,29 +106,34 @@ def read_standing(
 ) -> tuple[Standing, tuple[Diagnostic, ...]]:
     """The state that stands under `out`, or in the folder of a tree, in files that `holds` admits.
 
-    Paths are relative to the folder. A file that can't be read as manifests is a finding; one that
+    Paths are relative to the folder. A file that can't be read as what it holds is a finding; one that
     was `seen` is not read again.
     """
     tree = DiskTree(out.parent) if isinstance(out, Path) else out
     folder = out.name if isinstance(out, Path) else folder
-    states = (seen or Seen()).states
+    states, recorded = (seen or Seen()).states, (seen or Seen()).recorded
     files: dict[str, tuple[dict[str, Any], ...]] = {}
+    texts: dict[str, str] = {}
     faults: list[Diagnostic] = []
-    for relative in filter(holds, _state_files(tree, folder)):
+    for relative in filter(holds, _matching(tree, folder, (*STATE_FILES, *TEXT_FILES))):
         shown = f"{folder}/{relative}"
         try:
             data = tree.read(shown, MAX_BYTES)
-        except (OSError, TooLarge) as fault:
+            if relative.endswith(_TEXT):
+                texts[relative] = data.decode("utf-8")
+                continue
+        except (OSError, TooLarge, UnicodeDecodeError) as fault:
             faults.append(_unreadable(shown, fault))
             continue
         if (shown, data) not in states:
-            states[shown, data] = _objects(shown, data)
+            known = recorded.get(hashlib.sha256(data).hexdigest()) if recorded else None
+            states[shown, data] = _objects(shown, data) if known is None else known
         state = states[shown, data]
         if isinstance(state, Diagnostic):
             faults.append(state)
         else:
             files[relative] = state
-    return Standing(files), tuple(faults)
+    return Standing(files, texts), tuple(faults)
 
 
 def _objects(shown: str, data: bytes) -> StateRead:
@@ -120,8 +146,8 @@ def _objects(shown: str, data: bytes) -> StateRead:
     return objects if sound else _unreadable(shown, None)
 
 
-def _state_files(tree: Tree, folder: str) -> Iterator[str]:
-    found = {path for pattern in STATE_FILES for path in tree.matching(folder, pattern)}
+def _matching(tree: Tree, folder: str, patterns: Iterable[str]) -> Iterator[str]:
+    found = {path for pattern in patterns for path in tree.matching(folder, pattern)}
     yield from sorted(found)
 
 

@@ -105,6 +105,12 @@ def tree_of(place: Path | Tree) -> Tree:
     return DiskTree(place) if isinstance(place, Path) else place
 
 
+def from_root(root: Path, path: Path) -> str:
+    """A path that a person gave, as it is below `root`; one that is not below it as a whole."""
+    above, whole = root.resolve(), path.resolve()
+    return (whole.relative_to(above) if whole.is_relative_to(above) else whole).as_posix()
+
+
 def _kind(entry: os.DirEntry[str]) -> EntryKind:
     if entry.is_symlink():
         return "link"

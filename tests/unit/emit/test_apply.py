@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -215,6 +216,20 @@ def test_a_second_run_waits_and_then_says_what_for(out):
     assert content(out) == flat(OLD)
     apply(plan(out, NEW), patience=0)
     assert content(out) == flat(NEW)
+
+
+def test_a_run_that_waits_in_vain_names_the_one_that_holds_the_tree(out):
+    holder = out / stage_name(os.getppid())
+    (holder / "new").mkdir(parents=True)
+    os.utime(holder, (time.time() - 90, time.time() - 90))
+    descriptor = os.open(out, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        told = rf"another run of dracfg \(process {os.getppid()}, for (90|91|92) s now\)"
+        with pytest.raises(TreeError, match=told):
+            apply(plan(out, NEW), patience=0)
+    finally:
+        os.close(descriptor)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes to read-only folders")

@@ -1,0 +1,60 @@
+"""Work that a process of its own does meanwhile: it knows all that this one does, and sends its result.
+
+Knows nothing of what the work is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import TypeVar
+
+T = TypeVar("T")
+
+FORKS = sys.platform.startswith("linux")
+"""Elsewhere a process would get what it knows as bytes, which takes as long as the work."""
+
+
+def processors() -> int:
+    """How many processes can work at a time."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not every system tells which are this process's own
+        return os.cpu_count() or 1
+
+
+def aside(work: Callable[[], T]) -> Callable[[], T]:
+    """Begins `work` elsewhere; the function that comes back waits for its result.
+
+    The result is pickled, and everything else that the work leaves behind is lost. Where processes
+    don't fork, and where the other one ends early, the work is done here when its result is asked for:
+    what is wrong with it shows then.
+    """
+    if not FORKS:
+        return work
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(work, sender), daemon=True)
+    process.start()
+    sender.close()
+
+    def result() -> T:
+        try:
+            found: T = receiver.recv()
+        except EOFError:
+            found = work()
+        process.join()
+        return found
+
+    return result
+
+
+def _send(work: Callable[[], object], sender: Connection) -> None:
+    try:
+        sender.send(work())
+    except BaseException:  # whoever asks for the result meets it again, and tells it once
+        os._exit(1)
+    sender.close()

@@ -1,0 +1,61 @@
+"""Every rule over a linked catalog and what is recorded of its clusters, in one call.
+
+Knows no emitted object: rules on those are the pipeline's to call, once they are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+
+from dracfg.allocate import Inventory
+from dracfg.check.catalog import check_catalog
+from dracfg.check.disjoint import check_disjoint
+from dracfg.check.distinctvalues import check_distinct_values
+from dracfg.check.freshness import check_freshness, recorded_moments
+from dracfg.check.guarantees import check_guarantees
+from dracfg.check.inventory import check_inventory
+from dracfg.check.networknames import check_network_names
+from dracfg.check.opaque import check_opaque
+from dracfg.check.recordedclasses import check_classes
+from dracfg.check.recordedmetadata import check_recorded_metadata
+from dracfg.check.recordednodes import check_nodes
+from dracfg.check.recordedparameters import check_parameters
+from dracfg.check.recordedproofs import check_recorded_proofs
+from dracfg.check.schedulers import check_pod_schedulers
+from dracfg.diagnostics import Diagnostic
+from dracfg.link.catalog import Catalog
+from dracfg.source.records import Record
+
+
+def check_all(
+    catalog: Catalog,
+    inventories: Mapping[str, Inventory],
+    records: Mapping[str, Sequence[Record]],
+    today: date | None,
+) -> tuple[Diagnostic, ...]:
+    """The findings of all rules; `inventories` and `records` are by the names of the clusters."""
+    return tuple(_findings(catalog, inventories, records, today))
+
+
+def _findings(
+    catalog: Catalog,
+    inventories: Mapping[str, Inventory],
+    records: Mapping[str, Sequence[Record]],
+    today: date | None,
+) -> Iterator[Diagnostic]:
+    yield from check_catalog(catalog)
+    yield from check_opaque(catalog)
+    yield from check_guarantees(catalog, inventories)
+    yield from check_inventory(catalog, inventories)
+    yield from check_recorded_proofs(catalog, inventories)
+    yield from check_distinct_values(catalog, inventories)
+    yield from check_nodes(catalog, inventories, records)
+    yield from check_pod_schedulers(catalog, records)
+    yield from check_network_names(inventories, records)
+    yield from check_recorded_metadata(catalog, inventories, records)
+    if moments := recorded_moments(records):
+        yield from check_freshness(moments, today)
+    yield from check_disjoint(catalog, inventories)
+    yield from check_classes(catalog, inventories, records)
+    yield from check_parameters([one for of in records.values() for one in of], catalog)

@@ -1,0 +1,53 @@
+"""Work elsewhere comes to the same as work here, whatever becomes of the process."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dracfg import aside
+from dracfg.pipeline import judge
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_result_comes_back_and_nothing_else() -> None:
+    seen: list[int] = []
+
+    def work() -> int:
+        seen.append(1)
+        return os.getpid()
+
+    result = aside.aside(work)
+    assert (result() != os.getpid()) == aside.FORKS
+    assert (seen == []) == aside.FORKS
+
+
+def test_work_whose_process_ends_early_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "_send", lambda _work, _sender: os._exit(9))
+    assert aside.aside(os.getpid)() == os.getpid()
+
+
+def test_an_error_shows_where_the_result_is_asked_for(capfd: pytest.CaptureFixture[str]) -> None:
+    def work() -> int:
+        raise LookupError("nothing there")
+
+    result = aside.aside(work)
+    with pytest.raises(LookupError, match="nothing there"):
+        result()
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_where_processes_do_not_fork_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "FORKS", False)
+    assert aside.aside(os.getpid)() == os.getpid()
+
+
+@pytest.mark.parametrize(
+    "root", [ROOT, ROOT / "tests" / "golden" / "metadata"], ids=lambda r: r.name
+)
+def test_a_judgement_is_the_same_with_rules_beside(root: Path) -> None:
+    alone, beside = judge(root), judge(root, jobs=2)
+    assert alone.findings == beside.findings
+    assert [unit.path for unit in alone.units] == [unit.path for unit in beside.units]
+    assert alone.verdict == beside.verdict
