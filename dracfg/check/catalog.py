@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dracfg.check import (
+    alignment,
     bounds,
     capacity,
     claims,
@@ -15,6 +16,7 @@ from dracfg.check import (
     enforcement,
     grounds,
     identity,
+    installers,
     kueue,
     metadata,
     metadatareads,
@@ -22,15 +24,19 @@ from dracfg.check import (
     metadatawatch,
     multiples,
     names,
+    objectives,
     offers,
     owners,
     podsecurity,
     priorities,
     quarantine,
+    rebalance,
     reclaim,
     references,
+    rolloutgates,
     rolloutplans,
     rollouts,
+    schedulerdefects,
     schedulers,
     selectors,
     sharedclaims,
@@ -41,6 +47,7 @@ from dracfg.check import (
     tenancy,
     tolerations,
     units,
+    waysback,
 )
 from dracfg.check.rule import Rule
 from dracfg.diagnostics import Diagnostic
@@ -53,6 +60,8 @@ RULES: tuple[Rule, ...] = (
     *configs.RULES,
     *deadwords.RULES,
     *distinction.RULES,
+    *alignment.RULES,
+    *schedulerdefects.RULES,
     *claims.RULES,
     *grounds.RULES,
     *tolerations.RULES,
@@ -64,11 +73,15 @@ RULES: tuple[Rule, ...] = (
     *multiples.RULES,
     *reclaim.RULES,
     *owners.RULES,
+    *installers.RULES,
     *schedulers.RULES,
     *quarantine.RULES,
     *targets.RULES,
     *rollouts.RULES,
     *rolloutplans.RULES,
+    *waysback.RULES,
+    *rolloutgates.RULES,
+    *rebalance.RULES,
     *tenancy.RULES,
     *offers.RULES,
     *colocation.RULES,
@@ -84,6 +97,7 @@ RULES: tuple[Rule, ...] = (
     *metadatareads.RULES,
     *metadataswitches.RULES,
     *metadatawatch.RULES,
+    *objectives.RULES,
     *podsecurity.RULES,
 )
 

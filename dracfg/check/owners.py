@@ -242,7 +242,7 @@ def has_one_switch(catalog: Catalog) -> Iterator[Diagnostic]:
     """OWN014: an installer that switches a whole cluster over, on a cluster with both owners."""
     for cluster in catalog.clusters.values():
         for driver in cluster.drivers:
-            if driver.preset is None or not driver.preset.device_plugin.cluster_wide_switch:
+            if not driver.is_one_switch:
                 continue
             here = [
                 pool

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from dracfg.link.presetdata import InstallerFact
 from dracfg.link.presets import Preset
 from dracfg.model import kinds
 
@@ -25,6 +26,20 @@ class Driver:
     def has_dra_driver(self) -> bool:
         """False for hardware that only a device plugin serves."""
         return self.preset is None or not self.preset.plugin_only
+
+    @property
+    def installer(self) -> InstallerFact | None:
+        """What is known of whoever installs it; None for its own chart, and where nothing is known."""
+        said = self.document.spec.installer
+        return None if said is None or self.preset is None else self.preset.installer(said)
+
+    @property
+    def is_one_switch(self) -> bool:
+        """Whether driver and device plugin are switched for a whole cluster at once."""
+        if self.preset is not None and self.preset.device_plugin.cluster_wide_switch:
+            return True
+        only = self.installer.exclusive if self.installer is not None else None
+        return only is not None and only.scope == "cluster"
 
     @cached_property
     def attributes(self) -> Mapping[str, str]:

@@ -310,6 +310,19 @@ class BadVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class DefectFact:
+    """What the driver gets wrong up to a release. ``of`` is what meets it: `jointClaims`, claims that
+    hold devices of several drivers.
+    """
+
+    of: str
+    effect: str
+    source: str
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFact:
     repository: str
     commit: str

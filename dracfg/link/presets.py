@@ -27,6 +27,7 @@ from dracfg.link.presetdata import (
     CapacityFact,
     ClassFact,
     ConfigFact,
+    DefectFact,
     DevicePluginFact,
     DeviceTypeFact,
     GateFact,
@@ -87,6 +88,7 @@ class Preset:
     facts: Mapping[str, Answer] = field(default_factory=dict)
     installers: tuple[InstallerFact, ...] = ()
     bad_versions: tuple[BadVersion, ...] = ()
+    defects: tuple[DefectFact, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -120,6 +122,18 @@ class Preset:
                 if self._published(version, since, None):
                     latest[name] = stage
         return latest
+
+    def defects_at(self, version: str | None, of: str) -> tuple[DefectFact, ...]:
+        """What that release gets wrong in `of`; an unknown one counts as the newest."""
+        return tuple(
+            fact
+            for fact in self.defects
+            if fact.of == of and self._published(version, fact.since, fact.until)
+        )
+
+    def installer(self, name: str) -> InstallerFact | None:
+        """The facts of who installs the driver, by the name that the preset gives."""
+        return next((one for one in self.installers if one.name == name), None)
 
     def dropped_at(self, version: str) -> Mapping[str, str]:
         """Attribute or capacity -> the release that dropped it, at or before this one."""

@@ -18,7 +18,7 @@ def test_operators_set_gates(name: str) -> None:
     assert found.runtime_config
 
 
-@pytest.mark.parametrize("name", ["eks", "gke", "aks"])
+@pytest.mark.parametrize("name", ["eks", "gke", "aks", "openshift"])
 def test_providers_set_gates(name: str) -> None:
     found = distribution(name)
     assert found is not None
@@ -28,5 +28,5 @@ def test_providers_set_gates(name: str) -> None:
 
 
 def test_no_other_distribution() -> None:
-    assert len(distributions()) == 7
-    assert distribution("openshift") is None
+    assert len(distributions()) == 8
+    assert distribution("rke2") is None
