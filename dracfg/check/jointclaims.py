@@ -33,10 +33,7 @@ def check_joint_claims(
     demands = joint_demands(catalog)
     if not demands:
         return ()
-    features = {
-        name: Features.of(plan.minor, frozenset(filter(plan.is_on, feature_matrix().gates)))
-        for name, plan in gate_plans(catalog, units).items()
-    }
+    features = joint_features(catalog, units)
     found = [*_unpromised(demands)]
     for answer in joint_assurances(catalog, demands, inventories, features):
         match answer.verdict:
@@ -45,6 +42,14 @@ def check_joint_claims(
             case Refuted(reason):
                 found.append(_refuted(answer, reason))
     return tuple(found)
+
+
+def joint_features(catalog: Catalog, units: Iterable[Unit]) -> dict[str, Features]:
+    """What the scheduler of each cluster can do, by the gates that its objects need."""
+    return {
+        name: Features.of(plan.minor, frozenset(filter(plan.is_on, feature_matrix().gates)))
+        for name, plan in gate_plans(catalog, units).items()
+    }
 
 
 def _open(answer: JointAssurance, verdict: Unknown) -> Diagnostic:

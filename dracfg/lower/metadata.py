@@ -1,4 +1,4 @@
-"""What containers may read of their devices → `<cluster>/metadata`: schemas, contract, pages, alerts.
+"""What containers may read of their devices → `<cluster>/metadata`: schemas, contract, pages.
 
 None of it is applied by an engine: schemas go into applications, pages to tenants, the contract to
 those who upgrade drivers and nodes. The driver's library writes the files themselves (KEP-5304).
@@ -14,15 +14,20 @@ from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.claims import Ask, ClaimPlan, claim_plan
 from dracfg.link.classes import ClassPlan
 from dracfg.link.exposure import GROUP, Exposure, exposures, minor_versions
-from dracfg.lower.alerts import rule_file
 from dracfg.lower.artifact import Artifact, Unit, origin_of
 from dracfg.lower.helmvalues import values_file
 from dracfg.lower.markdown import page
-from dracfg.lower.metadataalerts import metadata_alerts
-from dracfg.lower.metadataschema import exposure_key, fallback_facts, schema_file, schema_files
+from dracfg.lower.metadataschema import (
+    exposure_key,
+    fallback_facts,
+    retired_schemas,
+    schema_file,
+    schema_files,
+)
 from dracfg.lower.templates import profile_places
 from dracfg.metadata.reader import BY_NAME, BY_TEMPLATE, ROOT, SUFFIX
 from dracfg.model.tenant import Profile
+from dracfg.source.standing import Standing
 
 FOLDER = "metadata"
 CONTRACT = "CONTRACT.md"
@@ -30,15 +35,19 @@ HANDOUTS = "tenants"
 
 
 def metadata_units(
-    catalog: Catalog, cluster: Cluster, classes: Sequence[ClassPlan]
+    catalog: Catalog, cluster: Cluster, classes: Sequence[ClassPlan], standing: Standing
 ) -> tuple[Unit, ...]:
-    """The unit of a cluster's metadata; none where no tier of it exposes anything."""
+    """The unit of a cluster's metadata; none where no tier of it exposes anything, or did."""
+    path = f"{cluster.name}/{FOLDER}"
     exposed = {one.tier.name: one for one in exposures(cluster)}
-    if not exposed:
-        return ()
     texts: dict[str, str] = {}
     for one in exposed.values():
         texts |= schema_files(one)
+    retain = cluster.document.spec.gitops.retain_templates
+    retired = retired_schemas(standing.texts_of(path), texts, retain)
+    texts |= retired
+    if not exposed:
+        return (Unit(path, texts=texts, synced=False),) if texts else ()
     by_name = {plan.name: plan for plan in classes}
     artifacts: list[Artifact] = []
     reading: list[Mapping[str, Any]] = []
@@ -51,9 +60,8 @@ def metadata_units(
             Artifact(values, f"{HANDOUTS}/{tenant.name}.yaml", origin_of(tenant.document, "spec"))
         )
         reading += _readers(tenant, values)
-    artifacts += rule_file(cluster, metadata_alerts(catalog, cluster, classes))
-    texts[CONTRACT] = contract(cluster, tuple(exposed.values()), reading)
-    return (Unit(f"{cluster.name}/{FOLDER}", tuple(artifacts), texts, synced=False),)
+    texts[CONTRACT] = contract(cluster, tuple(exposed.values()), reading, tuple(retired))
+    return (Unit(path, tuple(artifacts), texts, synced=False),)
 
 
 def handout_values(
@@ -95,7 +103,10 @@ def handout(cluster: Cluster, tenant: Tenant, values: Mapping[str, Any]) -> str:
 
 
 def contract(
-    cluster: Cluster, exposed: Sequence[Exposure], reading: Sequence[Mapping[str, Any]]
+    cluster: Cluster,
+    exposed: Sequence[Exposure],
+    reading: Sequence[Mapping[str, Any]],
+    retired: Sequence[str] = (),
 ) -> str:
     """Which releases, nodes and applications fit together, for those who upgrade one of them."""
     drivers = {one.tier.driver.name: one for one in exposed}
@@ -132,6 +143,7 @@ def contract(
             for one in exposed
         ],
         reading=reading,
+        retired=retired,
     )
 
 

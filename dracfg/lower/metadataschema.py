@@ -7,6 +7,8 @@ keywords that `dracfg.metadata.reader` knows, so that an application needs no li
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from dracfg.link.exposure import GROUP, Exposure
@@ -18,10 +20,13 @@ from dracfg.model.devicemetadata import (
 )
 from dracfg.source.times import parse_length
 
+SUFFIX = ".schema.json"
+_RETIRED = re.compile(r"retired/(.+)\.([0-9]+)\.schema\.json")
+
 
 def schema_file(tier: str, version: str) -> str:
     """The file's name in `<cluster>/metadata`."""
-    return f"{tier}.{version}.schema.json"
+    return f"{tier}.{version}{SUFFIX}"
 
 
 def schema_files(exposure: Exposure) -> dict[str, str]:
@@ -32,6 +37,45 @@ def schema_files(exposure: Exposure) -> dict[str, str]:
         ): f"{json.dumps(tier_schema(exposure, version), indent=2)}\n"
         for version in exposure.versions
     }
+
+
+def retired_schemas(
+    standing: Mapping[str, str], emitted: Mapping[str, str], retain: int
+) -> dict[str, str]:
+    """Schemas that containers which run may still read by, as text by file below `retired/`.
+
+    `standing` are the unit's schema files as they stand, `emitted` those of now. What changed or left
+    is numbered, `retain` of each tier and version stay, newest first, and one that is emitted again goes.
+    """
+    kept: dict[str, dict[int, str]] = {}
+    before = {file: bare for file, text in standing.items() if (bare := _without_mark(text))}
+    for file, text in before.items():
+        if (old := _RETIRED.fullmatch(file)) is not None:
+            kept.setdefault(old[1], {})[int(old[2])] = text
+    for file, text in before.items():
+        name = file.removesuffix(SUFFIX)
+        if "/" in file or emitted.get(file) == text or text in kept.get(name, {}).values():
+            continue
+        known = kept.setdefault(name, {})
+        known[max(known, default=0) + 1] = text
+    return {
+        f"retired/{name}.{number}{SUFFIX}": known[number]
+        for name, known in sorted(kept.items())
+        for number in sorted(known)[-retain:]
+        if retain
+        if known[number] != emitted.get(f"{name}{SUFFIX}")
+    }
+
+
+def _without_mark(text: str) -> str | None:
+    """A schema as it was before the mark of whoever wrote the file; None for what is no schema."""
+    try:
+        schema = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(schema, dict):
+        return None
+    return f"{json.dumps({k: v for k, v in schema.items() if k != '$comment'}, indent=2)}\n"
 
 
 def tier_schema(exposure: Exposure, version: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 from jsonschema import Draft7Validator
 
 from dracfg.lower.artifact import Unit
+from dracfg.lower.metadataschema import retired_schemas
 from dracfg.metadata.reader import violations
-from dracfg.pipeline import judge
+from dracfg.pipeline import compile_repository, judge
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "metadata"
 
@@ -97,3 +99,65 @@ def test_the_contract_names_releases_pools_and_readers(units: dict[str, Unit]) -
     text = units["alpha/metadata"].texts["CONTRACT.md"]
     assert "| `nic.example.com` | 2.0.0 | v1beta1, v1alpha1 | mixed-alpha |" in text
     assert "| `vision` | `train` | nic | network | v1beta1, v1alpha1 | 30s |" in text
+
+
+OLD, NEW, NINTH, TENTH = (
+    f'{{\n  "title": "{word}"\n}}\n' for word in ("old", "new", "ninth", "tenth")
+)
+FILE = "nic-100g.v1beta1.schema.json"
+RETIRED = "retired/nic-100g.v1beta1.{}.schema.json"
+
+
+@pytest.mark.parametrize(
+    ("standing", "emitted", "retain", "kept"),
+    [
+        ({FILE: NEW}, {FILE: NEW}, 3, {}),
+        ({}, {FILE: NEW}, 3, {}),
+        ({FILE: OLD}, {FILE: NEW}, 3, {RETIRED.format(1): OLD}),
+        ({FILE: OLD}, {}, 3, {RETIRED.format(1): OLD}),
+        ({FILE: OLD}, {FILE: NEW}, 0, {}),
+        (
+            {FILE: NEW, RETIRED.format(1): OLD},
+            {FILE: NEW},
+            3,
+            {RETIRED.format(1): OLD},
+        ),
+        (
+            {FILE: OLD, RETIRED.format(9): NINTH, RETIRED.format(10): TENTH},
+            {FILE: NEW},
+            2,
+            {RETIRED.format(10): TENTH, RETIRED.format(11): OLD},
+        ),
+        ({FILE: NEW, RETIRED.format(1): OLD}, {FILE: OLD}, 3, {RETIRED.format(2): NEW}),
+    ],
+    ids=[
+        "nothing changed", "a first one", "another", "it left", "none is kept", "once more", "too many",
+        "it came back",
+    ],
+)  # fmt: skip
+def test_schemas_of_before_stay(
+    standing: dict[str, str], emitted: dict[str, str], retain: int, kept: dict[str, str]
+) -> None:
+    assert retired_schemas(standing, emitted, retain) == kept
+
+
+def test_a_narrowed_allow_list_keeps_the_old_schema_until_newer_ones_take_its_place(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(GOLDEN / "catalog", tmp_path / "catalog")
+    shutil.copytree(GOLDEN / "tenants", tmp_path / "tenants")
+    compile_repository(tmp_path)
+    folder = tmp_path / "out" / "beta" / "metadata"
+    before = (folder / FILE).read_text(encoding="utf-8")
+    tiers = tmp_path / "catalog" / "tiers.yaml"
+    text = tiers.read_text(encoding="utf-8").replace("[network, mtu, rdma]", "[network, mtu]")
+    tiers.write_text(text, encoding="utf-8")
+    done = compile_repository(tmp_path)
+    assert not done.has_errors
+    assert (folder / FILE).read_text(encoding="utf-8") != before
+    assert json.loads((folder / RETIRED.format(1)).read_text("utf-8")) == json.loads(before)
+    assert RETIRED.format(1) in (folder / "CONTRACT.md").read_text(encoding="utf-8")
+    assert not done.is_settled
+    again = compile_repository(tmp_path, check=True)
+    assert again.tree is not None
+    assert not again.tree.stale
