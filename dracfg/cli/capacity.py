@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,13 @@ from dracfg.check.recordedparameters import check_parameters
 from dracfg.cli import exits, options
 from dracfg.cli.capacityplan import show_plan
 from dracfg.cli.capacitytext import answer_text
-from dracfg.cli.output import counted, text_width, wants_colour
-from dracfg.cli.repository import hint, repository_errors, require_clusters
+from dracfg.cli.capacityusage import recorded
+from dracfg.cli.output import OutputFile, counted, show_facts, text_width
+from dracfg.cli.progress import progress
+from dracfg.cli.repository import chosen_clusters, hint, repository_errors, require_clusters
 from dracfg.diagnostics.render.document import report
 from dracfg.diagnostics.render.text import render
-from dracfg.pipeline import InventoryFile, Judgement, judge
+from dracfg.pipeline import InventoryFile, Timings, judge
 from dracfg.plan.question import Answer, ClusterAnswer, Repository, answer
 from dracfg.plan.whatif import Placement
 from dracfg.plan.workloads import (
@@ -33,6 +34,8 @@ from dracfg.plan.workloads import (
     counted as with_numbers,
 )
 from dracfg.source.records import Record, read_record
+
+_FORMS = ("text", "json")
 
 
 def _numbers(
@@ -80,25 +83,37 @@ def _share(
     "--alternatives", is_flag=True, envvar="DRACFG_ALTERNATIVES",
     help="Also the same entitlements whole, in parts and in shares.",
 )  # fmt: skip
+@click.option(
+    "--usage", "usage", multiple=True, metavar="FILE", envvar="DRACFG_USAGE",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="What Prometheus answered to a range query: use and objectives.",
+)  # fmt: skip
 @options.root
 @options.clusters
 @options.inventories
 @options.colour
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    "--format", "form", type=click.Choice(_FORMS), default="text", show_default=True,
     envvar="DRACFG_CAPACITY_FORMAT", help="The same facts for people or for programs.",
 )  # fmt: skip
+@options.outputs(_FORMS, "DRACFG_CAPACITY_OUTPUT")
+@options.today
+@options.quiet
 def command(
     file: Path | None,
     replicas: dict[str, int],
     namespace: str,
     target: Fraction | None,
     alternatives: bool,
+    usage: tuple[Path, ...],
     root: Path,
     clusters: tuple[str, ...],
     inventories: tuple[InventoryFile, ...],
     colour: str,
     form: str,
+    outputs: tuple[OutputFile, ...],
+    today: date | None,
+    quiet: bool,
 ) -> int:
     """Show what can be promised of each tier, what is, and what is proven of it.
 
@@ -107,21 +122,30 @@ def command(
     or, where none are, on modelled ones. Templates are looked up in FILE, then among those that dracfg
     emits. Nodes are tried in the order of their names; kube-scheduler scores them otherwise. Not
     weighed: quota, admission, CPU, memory, affinity, preemption. Without --cluster, pods go to the
-    clusters that have their namespace. Exit code 0 where every guarantee is proven, or every pod
-    lands, else 1.
+    clusters that have their namespace.
+
+    With --usage, also how full tiers were, how long they last at the recorded growth, and whether
+    objectives were met. A series needs the labels cluster and tier, and `key` where it is an amount of a
+    capacity; the figures of objectives are those that dracfg's rules record. Exit code 0 where every
+    guarantee is proven and no objective was missed, or every pod lands, else 1.
 
     Example: dracfg capacity --what-if jobs.yaml --replicas train=12
     """
-    with repository_errors():
-        judged = judge(root, None, inventories)
+    clock = Timings()
+    with repository_errors(), progress(clock, quiet=quiet):
+        judged = judge(root, clock, inventories, today=today)
     require_clusters(judged, inventories)
     if file is None:
         if replicas:
             raise click.UsageError("--replicas needs --what-if FILE")
-        return show_plan(judged, _clusters(judged, clusters), form, target, alternatives)
+        chosen = chosen_clusters(judged, clusters)
+        used = recorded(judged.catalog, usage, chosen)
+        return show_plan(judged, chosen, form, outputs, target, alternatives, used)
+    if usage:
+        raise click.UsageError("--usage says nothing of what --what-if places")
     record, unread = read_record(Path(), file.as_posix())
     groups = _groups(record, namespace, replicas)
-    wanted = _clusters(judged, clusters)
+    wanted = chosen_clusters(judged, clusters)
     repository = Repository(judged.catalog, judged.units, judged.records, judged.inventories)
     found = answer(repository, record, groups, wanted, namespace)
     own = (
@@ -132,28 +156,32 @@ def command(
     )
     landed = all(one.plan.count("yes") == len(one.plan.placements) for one in found.clusters)
     landed = landed and not found.nowhere and not any(fault.is_error for fault in own)
-    if form == "json":
-        verdict = "proven" if landed else "refuted"
-        if not landed and _undecided(found):
-            verdict = "unknown"
-        document = report(
+    verdict = "proven" if landed else "refuted"
+    if not landed and _undecided(found):
+        verdict = "unknown"
+    texts = record.text.split("\n")
+
+    def lines(path: str) -> Sequence[str]:
+        return texts if path == record.path else judged.lines(path)
+
+    show_facts(
+        form,
+        colour,
+        outputs,
+        lambda: report(
             "CapacityPlan",
             verdict,
             (*judged.findings, *own),
             file=record.path,
             clusters=[_cluster(one) for one in found.clusters],
             nowhere=[_group(one) for one in found.nowhere],
-        )
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-    else:
-        texts = record.text.split("\n")
-
-        def lines(path: str) -> Sequence[str]:
-            return texts if path == record.path else judged.lines(path)
-
-        shown = render(own, lines, colour=wants_colour(colour), width=text_width())
-        click.echo(shown + answer_text(record.path, found), nl=False)
-    if judged.has_errors:
+        ),
+        lambda has_colour: (
+            render(own, lines, colour=has_colour, width=text_width())
+            + answer_text(record.path, found)
+        ),
+    )
+    if judged.has_errors and not quiet:
         click.echo(
             f"{counted(judged.findings)}; what is shown may be incomplete, run dracfg check",
             err=True,
@@ -172,16 +200,6 @@ def _groups(record: Record, namespace: str, replicas: dict[str, int]) -> tuple[P
     if record.text and not groups:
         raise click.ClickException(f"{record.path} holds no workload, claim or claim template")
     return groups
-
-
-def _clusters(judged: Judgement, globs: tuple[str, ...]) -> tuple[str, ...] | None:
-    if not globs:
-        return None
-    known = tuple(judged.catalog.clusters)
-    for glob in globs:
-        if not any(fnmatchcase(name, glob) for name in known):
-            raise click.UsageError(f"there is no Cluster {glob}{hint(glob, known)}")
-    return tuple(name for name in known if any(fnmatchcase(name, glob) for glob in globs))
 
 
 def _undecided(found: Answer) -> bool:

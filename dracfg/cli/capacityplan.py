@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-import click
-
 from dracfg.cli import exits
-from dracfg.cli.output import plural
+from dracfg.cli.capacitytext import columns
+from dracfg.cli.capacityusage import Recorded, usage_lines
+from dracfg.cli.output import OutputFile, plural, show_facts
 from dracfg.diagnostics.render.document import report
 from dracfg.pipeline import Judgement
 from dracfg.plan.plandocument import capacity_plan
@@ -20,22 +19,40 @@ def show_plan(
     judged: Judgement,
     clusters: Sequence[str] | None,
     form: str,
+    outputs: Sequence[OutputFile],
     target: Fraction | None,
     alternatives: bool,
+    recorded: Recorded | None = None,
 ) -> int:
-    """Prints the plan. Done where every guarantee is proven, else findings."""
+    """Shows the plan. Done where every guarantee is proven and no objective was missed, else findings."""
     plan = capacity_plan(
         judged.catalog, target, alternatives=alternatives, inventories=judged.inventories
     )
     tiers = [tier for tier in plan["tiers"] if clusters is None or tier["cluster"] in clusters]
     words = {proof["verdict"] for tier in tiers for proof in tier["proofs"]}
     verdict = next((word for word in ("refuted", "unknown") if word in words), "proven")
-    if form == "json":
-        document = report("CapacityPlan", verdict, judged.findings, tiers=tiers)
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-    else:
-        click.echo("\n".join(line for tier in tiers for line in _tier(tier)))
-    return exits.DONE if verdict == "proven" else exits.FINDINGS
+    show_facts(
+        form,
+        "never",
+        outputs,
+        lambda: report("CapacityPlan", verdict, judged.findings, tiers=tiers, **_said(recorded)),
+        lambda _colour: "\n".join(_lines(tiers, recorded)) + "\n",
+    )
+    missed = recorded is not None and recorded.is_missed
+    return exits.DONE if verdict == "proven" and not missed else exits.FINDINGS
+
+
+def _said(found: Recorded | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    return {"usage": found.usage, "objectives": found.objectives, "notOfTheCatalog": found.lost}
+
+
+def _lines(tiers: Sequence[Mapping[str, Any]], found: Recorded | None) -> Iterator[str]:
+    for tier in tiers:
+        yield from _tier(tier)
+    if found is not None:
+        yield from usage_lines(found)
 
 
 def _tier(tier: Mapping[str, Any]) -> Iterator[str]:
@@ -46,7 +63,7 @@ def _tier(tier: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {_figure(figure)}"
         if figure["planned"] is not None:
             yield f"    planned by utilisation alone: {figure['planned']}"
-    for row in _columns([_proof(proof) for proof in tier["proofs"]]):
+    for row in columns([_proof(proof) for proof in tier["proofs"]]):
         yield f"  {row}"
     for way in tier.get("alternatives", ()):
         yield f"  {_way(way)}"
@@ -86,13 +103,6 @@ def _proof(proof: Mapping[str, Any]) -> tuple[str, ...]:
         f"{_QUESTIONS[proof['question']]}{several}",
         ", ".join([proof["verdict"], *notes]),
     )
-
-
-def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
 
 
 def _way(way: Mapping[str, Any]) -> str:

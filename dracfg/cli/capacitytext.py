@@ -144,8 +144,13 @@ def _and_more(name: str, others: int) -> str:
     return f"{name} and {others:,} more" if others else name
 
 
-def _indented(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows whose cells stand below one another."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        yield f"  {_GAP.join(cells)}".rstrip()
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield _GAP.join(cells).rstrip()
+
+
+def _indented(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    return (f"  {row}" for row in columns(rows))

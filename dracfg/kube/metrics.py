@@ -25,7 +25,8 @@ class Metric:
     """A metric as one minor exports it.
 
     `components` are the programs that do, `values` the label values that concern DRA, `gate` the
-    Kubernetes gate without which it stays empty.
+    Kubernetes gate without which it stays empty, `bound` the seconds of a histogram's last bucket
+    where they are known. What is `declared` is exported only when a component is told to.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Metric:
     labels: tuple[str, ...]
     values: Mapping[str, tuple[str, ...]] = field(compare=False)
     gate: str | None
+    bound: float | None
+    declared: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ def _metric(name: str, entry: Mapping[str, Any], reached: set[str]) -> Metric:
         labels=tuple(label for label, since in entry["labels"].items() if since in reached),
         values={label: tuple(known) for label, known in entry.get("values", {}).items()},
         gate=entry.get("gate"),
+        bound=entry.get("bound"),
+        declared=entry.get("declared", False),
     )
 
 

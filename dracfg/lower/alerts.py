@@ -2,7 +2,7 @@
 
 What is watched, and from when on it is told, stands in data/alerts.yaml. Here are only the forms; what a
 group is about is said by who asks for it, as subjects.
-Sources: prometheus/prometheus docs/configuration/alerting_rules.md;
+Sources: prometheus/prometheus docs/configuration/alerting_rules.md, recording_rules.md;
 prometheus-operator/prometheus-operator pkg/apis/monitoring/v1 (PrometheusRule).
 """
 
@@ -11,14 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from dracfg.link.catalog import Cluster
-from dracfg.lower.artifact import Artifact, make, origin_of
+from dracfg.lower.artifact import Artifact, K8sObject, Origin, make, origin_of
 from dracfg.lower.namespaces import OWN_NAMESPACE
 from dracfg.packaged import read_data
 
 FILE = "alerts.yaml"
+PAGE = "docs/alerts.md"
+"""Has a section for every alert; clusters say where it is published."""
 RULE_API = "monitoring.coreos.com/v1"
 
 Group = dict[str, Any]
@@ -37,58 +40,89 @@ class Subject:
     words: Mapping[str, str]
 
 
-def alert_group(name: str, subjects: Iterable[Subject]) -> Group:
+def alert_group(name: str, subjects: Iterable[Subject], page: str = PAGE) -> Group:
     """The group of that name in the data: each alert once for every subject that has all its words."""
-    facts = read_data("dracfg.lower", "data/alerts.yaml")["groups"][name]
     listed = tuple(subjects)
     rules = [
         rule
-        for alert in facts["alerts"]
+        for alert in _groups()[name]["alerts"]
         for subject in listed
         if subject.scope == alert["of"]
-        for rule in _rules(facts["page"], alert, subject)
+        for rule in _rules(page, alert, subject)
     ]
     return {"name": f"dracfg-{name}", "rules": rules}
 
 
-def rule_file(cluster: Cluster, groups: Sequence[Group]) -> tuple[Artifact, ...]:
+def runbooks(cluster: Cluster) -> str:
+    """Where the sections of alerts are found: the cluster's own word, else the page of dracfg."""
+    return cluster.document.spec.runbooks or PAGE
+
+
+def rule_file(file: str, origin: Origin, groups: Iterable[Group]) -> tuple[Artifact, ...]:
     """The groups as `promtool check rules` takes them; none where there is no rule."""
-    kept = [group for group in groups if group["rules"]]
-    return (Artifact({"groups": kept}, FILE, origin_of(cluster.document)),) if kept else ()
+    kept = _kept(groups)
+    return (Artifact({"groups": kept}, file, origin),) if kept else ()
 
 
-def rule_object(cluster: Cluster, groups: Sequence[Group]) -> tuple[Artifact, ...]:
+def rule_object(cluster: Cluster, groups: Iterable[Group]) -> tuple[Artifact, ...]:
     """The same as a PrometheusRule, where the cluster has the operator."""
-    kept = [group for group in groups if group["rules"]]
+    kept = _kept(groups)
     if not kept or not cluster.document.spec.addons.prometheus_operator:
         return ()
     origin = origin_of(cluster.document, "spec", "addons", "prometheusOperator")
-    made = make(
-        RULE_API,
-        "PrometheusRule",
-        "dracfg",
-        origin,
-        {"spec": {"groups": kept}},
-        namespace=OWN_NAMESPACE,
-    )
-    return (Artifact(made, FILE, origin),)
+    return (Artifact(rule_made("dracfg", OWN_NAMESPACE, kept, origin), FILE, origin),)
+
+
+def rule_made(name: str, namespace: str, groups: Sequence[Group], origin: Origin) -> K8sObject:
+    """A PrometheusRule of these groups."""
+    body = {"spec": {"groups": list(groups)}}
+    return make(RULE_API, "PrometheusRule", name, origin, body, namespace=namespace)
+
+
+def filled(text: str, words: Mapping[str, str]) -> str | None:
+    """The text with its words filled in; None where one of them has no value."""
+    if missing_words(text, words):
+        return None
+    return _WORD.sub(lambda found: words[found[1]], text)
+
+
+def missing_words(text: str, words: Mapping[str, str]) -> tuple[str, ...]:
+    """The words of a text that have no value, each once."""
+    return tuple(dict.fromkeys(word for word in _WORD.findall(text) if word not in words))
+
+
+def runbook_of(page: str, alert: str) -> str:
+    """The address of an alert's section: headings become anchors in lower case."""
+    return f"{page}#{alert.lower()}"
+
+
+@cache
+def _groups() -> Mapping[str, Any]:
+    groups: Mapping[str, Any] = read_data("dracfg.lower", "data/alerts.yaml")["groups"]
+    return groups
+
+
+def _kept(groups: Iterable[Group]) -> list[Group]:
+    return [group for group in groups if group["rules"]]
 
 
 def _rules(page: str, alert: Mapping[str, str], subject: Subject) -> Iterator[dict[str, Any]]:
-    texts = [alert[key] for key in ("expr", "for", "summary", "todo")]
-    if not subject.words.keys() >= {word for text in texts for word in _WORD.findall(text)}:
+    texts = [filled(alert[key], subject.words) for key in ("expr", "for", "summary", "todo")]
+    if None in texts:
         return
-    expr, held, summary, todo = (
-        _WORD.sub(lambda found: subject.words[found[1]], text) for text in texts
-    )
+    expr, held, summary, todo = texts
     yield {
         "alert": alert["alert"],
         "expr": expr,
         "for": held,
-        "labels": {"severity": alert["severity"], **subject.labels},
+        "labels": {
+            "severity": alert["severity"],
+            "audience": alert["audience"],
+            **subject.labels,
+        },
         "annotations": {
             "summary": summary,
             "description": todo,
-            "documentation": f"{page}#{alert['section']}",
+            "runbook_url": runbook_of(page, alert["alert"]),
         },
     }

@@ -16,7 +16,6 @@ from dracfg.lower.access import (
     role_bindings,
 )
 from dracfg.lower.admission import admission
-from dracfg.lower.alerts import rule_object
 from dracfg.lower.artifact import Artifact, K8sObject, Unit, origin_of
 from dracfg.lower.audit import audit_policy
 from dracfg.lower.classes import FILE as CLASSES_FILE
@@ -32,7 +31,7 @@ from dracfg.lower.kueue import (
     local_queues,
 )
 from dracfg.lower.metadata import metadata_units
-from dracfg.lower.metadataalerts import metadata_alerts
+from dracfg.lower.monitoring import monitoring_objects, monitoring_units
 from dracfg.lower.namespaces import external_namespaces, namespace_artifacts, own_namespace
 from dracfg.lower.nodes import node_pool
 from dracfg.lower.offers import offer_artifacts
@@ -53,6 +52,7 @@ from dracfg.lower.templates import (
     template_artifacts,
 )
 from dracfg.lower.thirdparty import third_party_roles
+from dracfg.lower.tierplaces import place_objects
 from dracfg.lower.webhooks import webhooks
 from dracfg.source.standing import Standing
 
@@ -110,7 +110,8 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> tup
     units = [_with_engine(cluster, unit) for unit in synced]
     units += _control_plane_units(cluster, plan)
     units += [node_pool(catalog, cluster, pool, plan) for pool in cluster.pools]
-    units += metadata_units(catalog, cluster, classes)
+    units += metadata_units(catalog, cluster, classes, standing)
+    units += monitoring_units(catalog, cluster, classes)
     return tuple(units)
 
 
@@ -201,7 +202,7 @@ def _platform_units(
         *device_taint_rules(cluster),
         *device_class_artifacts(classes),
         *_retired_classes(cluster, classes, tenant_units, standing),
-        *rule_object(cluster, metadata_alerts(catalog, cluster, classes)),
+        *monitoring_objects(catalog, cluster),
     ]
     of_tenants = [
         (*cluster_role_bindings(cluster, tenant), *cluster_queues(cluster, tenant, counted))
@@ -274,7 +275,8 @@ def _tenant_units(
     ]
     by_namespace: dict[str, list[Artifact]] = {}
     queues = local_queues(cluster, tenant, counted)
-    for artifact in (*role_bindings(cluster, tenant), *queues, *templates, *claims, *old):
+    places = place_objects(cluster, tenant, context.classes)
+    for artifact in (*role_bindings(cluster, tenant), *queues, *templates, *claims, *old, *places):
         namespace = artifact.object["metadata"].get("namespace", "")
         by_namespace.setdefault(namespace, []).append(artifact)
     return _split(path, [], list(by_namespace.values()))

@@ -23,6 +23,12 @@ from dracfg.plan.proofs.verdict import Proven, Refuted, Unknown
 from dracfg.plan.supply import Supply, supplies
 
 Question = Literal["promised", "fits", "nonBlocking"]
+QUESTIONS: Mapping[str, str] = {
+    "promised": "all guarantees together",
+    "fits": "fits",
+    "nonBlocking": "non-blocking",
+}
+"""What each question is called."""
 AnyVerdict = fits.Verdict | blocking.Verdict
 _Meeting = frozenset[tuple[Cluster, frozenset[str]]]
 """Pairs of tiers on a cluster that nothing keeps apart."""
@@ -31,6 +37,12 @@ ABSENT = Unknown(
     "it takes devices that are in quarantine, or in pools that let nothing new in",
     0,
     "bring the devices back or replace them, or promise less until then",
+)
+
+LEFT = Unknown(
+    "claims that a rollout takes back may still hold these devices",
+    0,
+    "it is settled when they have ended, at the stage before at the latest",
 )
 
 FIRST_DEVICE_ONLY = frozenset({"1.34"})
@@ -140,8 +152,26 @@ def assured(catalog: Catalog, one: Market) -> Iterator[Assurance]:
 
     Where they do not lie on devices together, nothing more is asked. Claims of other tiers that may
     land here are taken to hold a device each: whatever they take of it, they don't hold more. What
-    that would refute is refuted only where it fails without them as well.
+    that would refute is refuted only where it fails without them as well. The same goes for claims that
+    a rollout takes back, since their limit is more than what is bound of it.
     """
+    kept = tuple(holding for holding in one.holdings if not holding.is_left)
+    if len(kept) == len(one.holdings):
+        yield from _beside_strangers(catalog, one)
+        return
+    without = {
+        _asked(found): found.verdict
+        for found in _beside_strangers(catalog, replace(one, holdings=kept))
+    }
+    for found in _beside_strangers(catalog, one):
+        refuted = isinstance(found.verdict, Refuted)
+        if refuted and not isinstance(without.get(_asked(found)), Refuted):
+            yield replace(found, verdict=LEFT)
+        else:
+            yield found
+
+
+def _beside_strangers(catalog: Catalog, one: Market) -> Iterator[Assurance]:
     if not one.foreign:
         yield from _assured(catalog, one)
         return

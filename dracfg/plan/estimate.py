@@ -7,7 +7,7 @@ what no size fits into.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, PoolDevices
 from dracfg.model.sharing import CapacityPolicy, Consumable
 from dracfg.plan.assurance import markets
-from dracfg.plan.promises import Market
+from dracfg.plan.promises import Holding, Market
 from dracfg.plan.proofs.patterns import full_contents
 from dracfg.plan.proofs.shapes import Group
 from dracfg.plan.proofs.verdict import Budget, OutOfBudget
@@ -138,8 +138,8 @@ def _of_key(market: Market, key: str) -> Estimate:
         a_device=published + reserve,
         physical=devices * (published + reserve),
         deductions=tuple(deductions),
-        promised=_held(market, key, "guaranteed"),
-        limit=_held(market, key, "limit"),
+        promised=_held(market, key, "guaranteed", market.holdings),
+        limit=_held(market, key, "limit", market.holdings),
     )
 
 
@@ -228,9 +228,17 @@ def _least_filled(supply: Supply, group: Group, i: int, published: int) -> int:
     return published - min(used, default=published)
 
 
-def _held(market: Market, key: str, which: str) -> int:
+def tenant_amounts(market: Market, key: str) -> dict[str, tuple[int, int]]:
+    """(promised, limit) of one key by tenant, billionths of its unit."""
+    return {
+        name: (_held(market, key, "guaranteed", own), _held(market, key, "limit", own))
+        for name, own in market.tenants.items()
+    }
+
+
+def _held(market: Market, key: str, which: str, holdings: Iterable[Holding]) -> int:
     total = 0
-    for holding in market.holdings:
+    for holding in holdings:
         number = holding.guaranteed if which == "guaranteed" else holding.limit
         if which == "limit" or holding.is_promised:
             total += number * _size(market.supply, holding.kind.name, key)

@@ -40,6 +40,8 @@ class Holding:
     """Whether some claims ask for other devices beside it, or for ones that agree in an attribute."""
     given_back: bool
     """Whether what it holds above its guarantee is taken back for others."""
+    is_left: bool = False
+    """Whether it is of claims that a rollout takes back: bound ones stay, and no new ones come."""
 
     def kept(self, reclaimed: bool) -> int:
         """The most that it holds; with `reclaimed`, after others have asked for their guarantees."""
@@ -249,8 +251,9 @@ def _plans(catalog: Catalog) -> Iterator[tuple[Cluster, Tenant, ClaimPlan]]:
 def _holdings(supply: Supply, tenant: Tenant, asked_for: Asked) -> Iterator[Holding]:
     cluster = supply.cluster
     for grant in tenant.grants_on(cluster.name):
-        if grant.tier is not supply.tier or supply.owner not in grant.owners:
+        if grant.tier is not supply.tier:
             continue
+        is_left = supply.owner not in grant.owners
         for part in grant.policy.parts:
             numbers = grant.on(supply.owner).get(part.name)
             if numbers is None:
@@ -267,13 +270,15 @@ def _holdings(supply: Supply, tenant: Tenant, asked_for: Asked) -> Iterator[Hold
                 grant=grant,
                 part=part,
                 kind=supply.kinds[name],
-                guaranteed=numbers.guaranteed,
+                guaranteed=0 if is_left else numbers.guaranteed,
                 limit=max(numbers.limit, numbers.guaranteed),
                 claims=_claims(tenant, asked_for.sizes.get(key, ())),
                 is_combined=key in asked_for.combined,
                 given_back=not by_plugin
+                and not is_left
                 and key not in asked_for.shared
                 and _is_queued(tenant, cluster),
+                is_left=is_left,
             )
 
 

@@ -53,6 +53,7 @@ KINDS = {
         "-resourceclaimtemplates": "ResourceClaimTemplate",
     },
     "scheduling.k8s.io/v1": {"priorityclasses": "PriorityClass"},
+    "monitoring.coreos.com/v1": {"-prometheusrules": "PrometheusRule"},
 }
 """What the server serves; a leading dash says that objects lie in namespaces."""
 

@@ -78,7 +78,7 @@ def test_everything_is_sent_in_the_emitted_order(
     assert [request.body for request in sent] == [one.object for one in listed]
     order = [request.body["kind"] for request in sent]
     assert order.index("Namespace") < order.index("ResourceQuota") < order.index("DeviceClass")
-    assert order[-1] in ("ResourceClaimTemplate", "ResourceClaim", "RoleBinding")
+    assert order[-1] == "PrometheusRule"
     for request in sent:
         assert request.headers["Content-Type"] == "application/apply-patch+yaml"
         assert request.query == {

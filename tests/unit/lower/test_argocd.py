@@ -232,6 +232,7 @@ def test_a_tenant_project_is_held_to_its_namespaces_and_kinds(made: tuple[Unit, 
     assert "clusterResourceWhitelist" not in project["spec"]
     assert kinds_of(project, "namespace") == {
         "LocalQueue",
+        "PrometheusRule",
         "ResourceClaim",
         "ResourceClaimTemplate",
         "RoleBinding",

@@ -66,7 +66,7 @@ def test_what_can_hold_secrets_is_decided_first(policy: dict[str, Any]) -> None:
     assert policy["omitManagedFields"] is True
 
 
-@pytest.mark.parametrize("distribution", ["eks", "gke", "aks"])
+@pytest.mark.parametrize("distribution", ["eks", "gke", "aks", "openshift"])
 def test_managed_control_planes_take_no_file(
     catalog_of: Any, platform: str, distribution: str
 ) -> None:

@@ -107,7 +107,7 @@ def test_every_distribution_that_sets_gates_has_a_form() -> None:
     assert set(WRITERS) == {name for name, it in distributions().items() if it.sets_gates}
 
 
-@pytest.mark.parametrize("distribution", ["eks", "gke", "aks"])
+@pytest.mark.parametrize("distribution", ["eks", "gke", "aks", "openshift"])
 def test_managed_control_planes_have_no_folder(catalog_of: Any, distribution: str) -> None:
     assert control_plane(catalog_of(CLUSTER.format(distribution)).clusters["east"], FULL) is None
 

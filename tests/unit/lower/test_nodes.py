@@ -114,7 +114,10 @@ def test_kubelet_gates_that_differ_from_the_default(catalog_of: Any, distributio
     [
         {"sharing": "whole"},
         {"sharing": "slices", "minor": "1.36"},
-        *({"sharing": "slices", "distribution": name} for name in ("eks", "gke", "aks", "kind")),
+        *(
+            {"sharing": "slices", "distribution": name}
+            for name in ("eks", "gke", "aks", "openshift", "kind")
+        ),
     ],
 )
 def test_no_drop_in_where_there_is_nothing_to_say(catalog_of: Any, said: dict[str, str]) -> None:
