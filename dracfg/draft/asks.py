@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dracfg.draft.facts import facts
-from dracfg.draft.recording import Recording, controller_of
+from dracfg.draft.recording import Recording
 from dracfg.draft.resources import Names, Resource
 from dracfg.migrate.demand import Item, items
 from dracfg.migrate.facts import domain, is_extended
 from dracfg.migrate.facts import facts as plugin_facts
 from dracfg.plan.workloads import DEFAULT_NAMESPACE, pod_specs
+from dracfg.rollout.controllers import controller_of, retryable_kinds
 from dracfg.source.fields import mapping, maps, text, texts
 from dracfg.source.records import RecordedObject
 
@@ -28,7 +29,8 @@ _ENDED = ("Succeeded", "Failed")
 class Ask:
     """What pods of one object ask for of one resource. `lost` says what a claim would not carry over.
 
-    `selector` holds the node labels that they ask for, `node` the one that they run on. `count` is
+    `selector` holds the node labels that they ask for, `node` the one that they run on, `pod` tells which
+    asks are of the same pods. `count` is
     what one pod asks for, `pods` how many there are at a time: one for a DaemonSet, whose number is
     that of the nodes, and none for templates of others. Those of the whole cluster have no namespace.
     """
@@ -44,11 +46,12 @@ class Ask:
     lost: tuple[str, ...]
     selector: Mapping[str, str]
     node: str | None
+    pod: str
 
     @property
     def is_retryable(self) -> bool:
         """Whether its controller makes its pods anew."""
-        return self.kind in facts().retryable
+        return self.kind in retryable_kinds()
 
 
 def asked_names(recording: Recording) -> frozenset[str]:
@@ -85,7 +88,7 @@ def _name(item: RecordedObject) -> str:
 
 
 def _is_counted_elsewhere(item: RecordedObject, known: set[tuple[Any, str | None, str]]) -> bool:
-    maker = controller_of(item)
+    maker = controller_of(item.data)
     return (
         maker is not None
         and (maker[0], text(item.data, "metadata", "namespace"), maker[1]) in known
@@ -124,6 +127,7 @@ def _asks(item: RecordedObject, names: Names) -> Iterator[Ask]:
                 lost=tuple(_lost(spec, resource, own)),
                 selector=texts(spec, "nodeSelector"),
                 node=text(spec, "nodeName"),
+                pod=str(item.span(*steps)),
             )
 
 

@@ -40,7 +40,17 @@ def cluster_documents(draft: Draft) -> Iterator[Document]:
         *_gates(draft),
         Line("  gitops: {engine: plain}", decisions=(engine,)),
         Line("  unmanagedNamespaces: warn", decisions=(rights,)),
+        *_inventory(draft),
     ]
+
+
+def _inventory(draft: Draft) -> Iterator[Line]:
+    """The record of the devices, where some are published."""
+    found = draft.inventory
+    if found is not None:
+        mark = "# " if found.questions else ""
+        note = "as recorded; take it anew when hardware changes" if not mark else ""
+        yield Line(f"  {mark}inventory: {found.path}", note=note, decisions=found.questions)
 
 
 def _gates(draft: Draft) -> Iterator[Line]:

@@ -9,6 +9,8 @@ from dracfg.draft.asks import Ask, asked_names, read_asks
 from dracfg.draft.cluster import DraftCluster, read_cluster
 from dracfg.draft.decisions import Decision
 from dracfg.draft.facts import facts
+from dracfg.draft.inventory import DraftInventory, read_inventory
+from dracfg.draft.joints import Joint, read_joints
 from dracfg.draft.needs import Need, place_asks, read_needs
 from dracfg.draft.pools import Hardware, read_hardware
 from dracfg.draft.recording import Recording
@@ -27,8 +29,20 @@ class Draft:
     resources: Mapping[str, tuple[Resource, ...]]
     asks: tuple[Ask, ...]
     needs: tuple[Need, ...]
+    joints: tuple[Joint, ...]
     verdicts: tuple[Verdict, ...]
     open: tuple[Decision, ...]
+    inventory: DraftInventory | None
+
+    def by_claims(self, tier: str) -> bool:
+        """Whether claims are or become the way to devices of a tier."""
+        verdict = self.verdict_of(tier)
+        return (verdict is not None and verdict.moves) or any(
+            part.owner == "dra"
+            for pool in self.hardware.pools_of(tier)
+            for part in pool.parts
+            if part.tier == tier
+        )
 
     def verdict_of(self, tier: str) -> Verdict | None:
         """What becomes of a tier; None where no plugin serves it."""
@@ -50,13 +64,17 @@ def draft_of(recording: Recording, name: str, server: str | None = None) -> Draf
         _resources(hardware, asks, names),
         asks,
         needs,
+        read_joints(placed),
         verdicts,
         (
             *_platform(asks),
             *_unserved(placed.unserved),
             *_not_taken(recording, hardware),
             *_foreign(recording),
+            *_halfway(hardware),
+            *_unread(recording),
         ),
+        read_inventory(recording, hardware, cluster),
     )
 
 
@@ -142,5 +160,33 @@ def _foreign(recording: Recording) -> tuple[Decision, ...]:
             f"{', '.join(sorted(listed)[:8])}: claims of them reach the same devices as the catalog's "
             "own classes, and the guard policies refuse classes that no tenant is entitled to",
             tuple(str(item.span("metadata", "name")) for item in recording.classes[:3]),
+        ),
+    )
+
+
+def _halfway(hardware: Hardware) -> tuple[Decision, ...]:
+    """Devices of one kind of which some nodes are on claims already."""
+    return tuple(
+        Decision(
+            f"how {tier.name} and {twin.name} become one tier",
+            "they are the same devices, some under a device plugin and some on claims. One tier with both "
+            "needs a Rollout that stands where they are, and limits that are split; here they are two",
+            (tier.sample.place, twin.sample.place),
+        )
+        for tier in hardware.tiers
+        if (twin := hardware.twin(tier)) is not None
+    )
+
+
+def _unread(recording: Recording) -> tuple[Decision, ...]:
+    """Slices with faults: what they publish may be missing from the draft."""
+    faults = recording.unread
+    if not faults:
+        return ()
+    return (
+        Decision(
+            "which devices are published in slices that could not be read",
+            f"{faults[0].message}; what a slice says that has such a fault is not in the draft",
+            tuple(str(fault.span) for fault in faults[:3] if fault.span is not None),
         ),
     )

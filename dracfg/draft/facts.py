@@ -61,6 +61,7 @@ class Facts:
     types: Mapping[str, TypeFacts]
     named: Mapping[str, str]
     identities: tuple[str, ...]
+    places: tuple[str, ...]
     preferred: Mapping[str, str]
     with_amounts: Mapping[str, tuple[str, ...]]
     not_devices: tuple[str, ...]
@@ -73,7 +74,6 @@ class Facts:
     platform_namespaces: frozenset[str]
     distributions: tuple[DistributionMark, ...]
     templates: frozenset[str]
-    retryable: frozenset[str]
     kinds: tuple[tuple[str, str], ...]
     config_namespaces: tuple[str, ...]
 
@@ -99,6 +99,7 @@ def facts() -> Facts:
         types={driver: TypeFacts(**one) for driver, one in raw["types"].items()},
         named=raw["named"],
         identities=tuple(raw["identities"]),
+        places=tuple(raw["places"]),
         preferred=raw["preferred"],
         with_amounts={driver: tuple(names) for driver, names in raw["withAmounts"].items()},
         not_devices=tuple(raw["notDevices"]),
@@ -114,7 +115,6 @@ def facts() -> Facts:
         platform_namespaces=frozenset(raw["platformNamespaces"]),
         distributions=tuple(DistributionMark(**one) for one in raw["distributions"]),
         templates=frozenset(raw["templates"]),
-        retryable=frozenset(raw["retryable"]),
         kinds=tuple((group, kind) for group, kinds in raw["kinds"].items() for kind in kinds),
         config_namespaces=tuple(raw["configNamespaces"]),
     )

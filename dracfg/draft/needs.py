@@ -132,9 +132,9 @@ def read_needs(placed: Placed, hardware: Hardware, recording: Recording) -> tupl
         guaranteed = min(bound, left[offer])
         left[offer] -= guaranteed
         limit = hard if hard is not None else wanted
-        if limit <= 0 and wanted <= 0:
-            continue
         limit = max(min(limit, _units(hardware, offer)), guaranteed)
+        if limit <= 0:
+            continue
         asks = placed.by_offer.get(key, ())
         questions = [*placed.questions.get(key, ())]
         if guaranteed < wanted:
@@ -198,7 +198,7 @@ def _claimed(hardware: Hardware, recording: Recording) -> dict[tuple[str, Offer]
     """Devices that claims hold, by namespace."""
     tiers = {
         (tier.make.driver, tier.make.product, tier.make.partition): tier.name
-        for tier in hardware.tiers
+        for tier in sorted(hardware.tiers, key=lambda tier: tier.make.resource, reverse=True)
     }
     found: dict[tuple[str, Offer], int] = {}
     for item in recording.claims:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dracfg.draft.draft import Draft
 from dracfg.draft.lines import Numbered
+from dracfg.draft.maturity import maturity
 from dracfg.draft.scalars import code, counted, shown
 from dracfg.draft.verdicts import Verdict
 
@@ -36,6 +37,7 @@ def _lines(draft: Draft, decisions: Sequence[Numbered]) -> Iterator[str]:
         yield ""
     for verdict in draft.verdicts:
         yield from _verdict(verdict)
+    yield from _drivers(draft)
     yield "## Decisions"
     yield ""
     for one in decisions:
@@ -62,9 +64,23 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         ("for claims", verdict.gains),
         ("against", verdict.obstacles),
         ("lost with claims", verdict.losses),
+        ("used by no workload", (", ".join(verdict.unused),) if verdict.unused else ()),
     ):
         yield from (f"- {sign}: {shown(reason)}" for reason in reasons)
-    if verdict.gains or verdict.obstacles or verdict.losses:
+    yield ""
+
+
+def _drivers(draft: Draft) -> Iterator[str]:
+    """How far the drivers are of which some resource could move."""
+    told = {
+        driver: found
+        for driver, resources in draft.resources.items()
+        if resources and (found := tuple(maturity(resources[0].preset)))
+    }
+    if told:
+        yield "## Drivers"
+        yield ""
+        yield from (f"- {code(driver)}: {shown('; '.join(said))}" for driver, said in told.items())
         yield ""
 
 

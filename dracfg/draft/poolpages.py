@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dracfg.draft.decisions import Decision
 from dracfg.draft.draft import Draft
 from dracfg.draft.lines import Document, Line, head
+from dracfg.draft.needs import Need
 from dracfg.draft.pools import DraftPolicy, DraftPool
 from dracfg.draft.scalars import flow_list, flow_map, scalar
+from dracfg.link.measures import protection
 from dracfg.link.presets import load_preset
+from dracfg.model.rollout import Protects
+
+_PROTECTS: Protects = "continuity"
+"""What a person has decided nothing of can't lose by."""
 
 
 def policy_documents(draft: Draft) -> Iterator[Document]:
@@ -107,22 +113,22 @@ def rollout_documents(draft: Draft) -> Iterator[Document]:
         )
         needs = [need for need in draft.needs if need.tier == tier]
         first = sorted(needs, key=lambda n: (not n.is_retryable, n.guaranteed, n.namespace))[0]
-        limits: dict[str, int] = {}
-        for need in needs:
-            limits[need.namespace] = limits.get(need.namespace, 0) + need.limit
-        split = {
-            name: _split(limit, pools[0].units(tier) if name == first.namespace else 0)
-            for name, limit in sorted(limits.items())
-        }
+        split = _splits(needs, first.namespace, pools[0].units(tier))
         canary = Decision(
             f"whether {first.namespace} tries it first, on {pools[0].name}",
             "the smallest pool, and of the namespaces that ask for it the one "
             + ("whose work begins anew by itself" if first.is_retryable else "that asks for least"),
             (pools[0].place,),
         )
+        protects = Decision(
+            f"what comes first while {tier} moves",
+            "running work does here, which picks the gates below and the order of a pool's steps; it may be "
+            "the rate of finished work (`throughput`), or the use of the devices (`utilisation`)",
+        )
         gates = Decision(
-            f"which measurements hold {tier} back from its next stage",
-            "no gates are written: which queries your Prometheus answers is not recorded",
+            f"which limits hold {tier} back from its next stage",
+            "each measure has its own `max` and `halt` unless they are written beside it, as `dracfg rollout "
+            "status` shows them; whether your Prometheus has these metrics is not recorded",
         )
         yield [
             *head("Rollout", f"{tier}-to-claims"),
@@ -130,8 +136,9 @@ def rollout_documents(draft: Draft) -> Iterator[Document]:
             Line(
                 "  stage: start",
                 note="nothing has moved",
-                decisions=(gates, *_installers(verdict.driver)),
+                decisions=tuple(_installers(verdict.driver)),
             ),
+            Line(f"  protects: {_PROTECTS}", decisions=(protects,)),
             Line("  stages:"),
             Line("    - name: canary", decisions=(canary,)),
             Line(f"      pools: [{scalar(pools[0].name)}]"),
@@ -142,6 +149,8 @@ def rollout_documents(draft: Draft) -> Iterator[Document]:
             Line('      pools: "*"'),
             Line('      tenants: "*"'),
             Line("      workloads: retryable", note="for other work say how it `restores`"),
+            Line("  gates:", decisions=(gates,)),
+            *(Line(f"    - {{measure: {name}}}") for name in protection(_PROTECTS).gates),
         ]
 
 
@@ -158,6 +167,21 @@ def _installers(driver: str) -> Iterator[Decision]:
             )
 
 
-def _split(limit: int, moved: int) -> str:
-    dra = min(limit, moved)
-    return f"{{plugin: {limit - dra}, dra: {dra}}}"
+def _splits(needs: Sequence[Need], first: str, units: int) -> dict[str, str]:
+    """What each has of either path while only the first pool has moved, in the order of the names.
+
+    All join while the other pools are being emptied and take nothing new, so that each has its smallest
+    claim at least; the one that tries it has what is left.
+    """
+    limits: dict[str, int] = {}
+    least: dict[str, int] = {}
+    for need in needs:
+        limits[need.namespace] = limits.get(need.namespace, 0) + need.limit
+        smallest = min(need.counts, default=1)
+        least[need.namespace] = min(least.get(need.namespace, smallest), smallest)
+    left = units - sum(count for name, count in least.items() if name != first)
+    found = {}
+    for name, limit in sorted(limits.items()):
+        dra = min(limit, max(left, least[name]) if name == first else least[name])
+        found[name] = f"{{plugin: {limit - dra}, dra: {dra}}}"
+    return found

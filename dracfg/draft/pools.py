@@ -86,6 +86,12 @@ class Hardware:
     policies: tuple[DraftPolicy, ...]
     pools: tuple[DraftPool, ...]
 
+    def twin(self, tier: DraftTier) -> DraftTier | None:
+        """The tier of the same devices where they are on claims already; None for one of those."""
+        if not tier.make.resource:
+            return None
+        return next((one for one in self.tiers if _is_twin(one.make, tier.make)), None)
+
     def pools_of(self, tier: str) -> tuple[DraftPool, ...]:
         """The pools that hold a tier."""
         return tuple(pool for pool in self.pools if any(part.tier == tier for part in pool.parts))
@@ -98,7 +104,6 @@ def read_hardware(recording: Recording, names: Names) -> Hardware:
         for node in sorted({*recording.nodes, *recording.inventory.nodes})
         if (found := holdings(node, recording, names))
     }
-    held = _under_legacy_names(held)
     tiers = _tiers(held)
     by_make = {tier.make: tier.name for tier in tiers}
     policies = _policies(held, names)
@@ -126,27 +131,6 @@ def read_hardware(recording: Recording, names: Names) -> Hardware:
     return Hardware(tiers, policies, tuple(pools))
 
 
-def _under_legacy_names(held: Mapping[str, tuple[Holding, ...]]) -> dict[str, tuple[Holding, ...]]:
-    """Published devices take the make of those of the same product that a plugin serves elsewhere."""
-    known: dict[tuple[str, str, str], Make] = {}
-    for found in held.values():
-        for one in found:
-            if one.make.resource:
-                key = (one.make.driver, one.make.product, one.make.partition)
-                known.setdefault(key, one.make)
-    made: dict[str, tuple[Holding, ...]] = {}
-    for node, found in held.items():
-        made[node] = tuple(
-            _with_make(one, known.get((one.make.driver, one.make.product, one.make.partition)))
-            for one in found
-        )
-    return made
-
-
-def _with_make(holding: Holding, make: Make | None) -> Holding:
-    return holding if make is None or holding.make.resource else replace(holding, make=make)
-
-
 def _shape(holding: Holding) -> tuple[object, ...]:
     replicas = holding.replicas
     return (
@@ -168,9 +152,25 @@ def _tiers(held: Mapping[str, Sequence[Holding]]) -> tuple[DraftTier, ...]:
     taken: set[str] = set()
     tiers = []
     for make in sorted(samples):
-        name = unique(label(_stem(make), "devices"), taken)
-        tiers.append(DraftTier(name, make, samples[make], _is_told(make, samples)))
+        twin = samples.get(replace(make, resource="")) if make.resource else None
+        sample = samples[make] if twin is None else _spelled_as(samples[make], twin)
+        by_claims = not make.resource and any(_is_twin(make, other) for other in samples)
+        stem = f"{_stem(make)}-on-claims" if by_claims else _stem(make)
+        name = unique(label(stem, "devices"), taken)
+        tiers.append(DraftTier(name, make, sample, _is_told(make, samples)))
     return tuple(tiers)
+
+
+def _is_twin(make: Make, other: Make) -> bool:
+    """Whether a plugin serves elsewhere what is published here: one tier once all of it is on claims."""
+    return bool(other.resource) and replace(other, resource="") == make
+
+
+def _spelled_as(sample: Holding, twin: Holding) -> Holding:
+    """A holding of a plugin with what the driver publishes of the same devices elsewhere."""
+    if sample.published is not None:
+        return sample
+    return replace(sample, published=twin.published, spelled=twin.spelled)
 
 
 def _is_told(make: Make, makes: Iterable[Make]) -> bool:

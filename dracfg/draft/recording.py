@@ -16,7 +16,7 @@ from dracfg.diagnostics import Diagnostic
 from dracfg.draft.plugins import PluginFile, Plugins, read_plugins
 from dracfg.kube.quantity import Quantity
 from dracfg.plan.workloads import DEFAULT_NAMESPACE
-from dracfg.source.fields import mapping, maps, text, texts
+from dracfg.source.fields import mapping, text, texts
 from dracfg.source.kubeyaml import PlainComposer
 from dracfg.source.records import Record, RecordedObject
 
@@ -63,6 +63,10 @@ class Recording:
     workloads: tuple[RecordedObject, ...]
     claims: tuple[RecordedObject, ...]
     classes: tuple[RecordedObject, ...]
+    taint_rules: tuple[RecordedObject, ...]
+    bindings: tuple[RecordedObject, ...]
+    unread: tuple[Diagnostic, ...]
+    """What is wrong with the slices, so that devices may be missing."""
 
 
 def read_recording(
@@ -73,7 +77,7 @@ def read_recording(
     odd = {fault.span.path for fault in wrong if fault.code == _NO_OBJECT and fault.span}
     files = tuple(file for one in listed if one.path in odd for file in _plugin_files(one))
     objects = [item for record in listed for item in record.objects]
-    inventory, _ = load_inventory(listed)
+    inventory, unread = load_inventory(listed)
     by_kind: dict[str, list[RecordedObject]] = {}
     for item in objects:
         by_kind.setdefault(item.data["kind"], []).append(item)
@@ -93,6 +97,9 @@ def read_recording(
         workloads=tuple(item for item in objects if item.data["kind"] not in _READ_OTHERWISE),
         claims=tuple(by_kind.get("ResourceClaim", ())),
         classes=tuple(by_kind.get("DeviceClass", ())),
+        taint_rules=tuple(by_kind.get("DeviceTaintRule", ())),
+        bindings=tuple(by_kind.get("RoleBinding", ())),
+        unread=tuple(fault for fault in unread if fault.is_error and "ResourceSlice" in by_kind),
     )
     ours = {file.path for file in files}
     return recording, tuple(
@@ -105,7 +112,7 @@ def read_recording(
 _READ_OTHERWISE = frozenset(
     {
         "Node", "Namespace", "ResourceQuota", "ResourceSlice", "DeviceClass", "ConfigMap",
-        "ResourceClaim", "ResourceClaimTemplate", "Event", "Lease",
+        "ResourceClaim", "ResourceClaimTemplate", "Event", "Lease", "DeviceTaintRule", "RoleBinding",
     }
 )  # fmt: skip
 
@@ -149,11 +156,3 @@ def _whole(amount: Any) -> int | None:
     except ValueError:
         return None
     return read.value() if read.is_whole() and read.nano >= 0 else None
-
-
-def controller_of(item: RecordedObject) -> tuple[str, str] | None:
-    """Kind and name of the object that made this one."""
-    for owner in maps(item.data, "metadata", "ownerReferences"):
-        if owner.get("controller") is True:
-            return str(owner.get("kind")), str(owner.get("name"))
-    return None

@@ -29,4 +29,6 @@ def repository_files(draft: Draft, recording: Recording) -> dict[str, str]:
         **dict(tenant_pages(draft, recording)),
     }
     files, decisions = numbered({path: one for path, one in pages.items() if one}, draft.open)
+    if draft.inventory is not None:
+        files[draft.inventory.path] = draft.inventory.text
     return {**files, DECISIONS: decisions_page(draft, decisions)}

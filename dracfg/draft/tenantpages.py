@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from dracfg.draft.decisions import Decision
 from dracfg.draft.draft import Draft
 from dracfg.draft.facts import facts
 from dracfg.draft.lines import Document, Line, head
 from dracfg.draft.needs import Need
+from dracfg.draft.people import People, read_people
+from dracfg.draft.profilepages import profile_lines
 from dracfg.draft.recording import Recording
-from dracfg.draft.scalars import counted, flow_list, label, scalar, shown, unique
+from dracfg.draft.scalars import counted, flow_list, flow_map, label, scalar, shown, unique
 from dracfg.kube.names import check_dns_label
 
 
@@ -26,20 +28,24 @@ def tenant_pages(draft: Draft, recording: Recording) -> Iterator[tuple[str, list
             ),
         }
     )
+    people = read_people(recording)
     for namespace in names:
         if check_dns_label(namespace) is None:
-            document = _tenant(draft, namespace, recording.namespaces.get(namespace, {}))
-            yield f"tenants/{namespace}.yaml", [document]
+            labels = recording.namespaces.get(namespace, {})
+            alike = sorted(
+                other
+                for other in names
+                if other != namespace and other in people and namespace in people
+                if people[other].groups & people[namespace].groups
+            )
+            own = people.get(namespace, People())
+            yield f"tenants/{namespace}.yaml", [_tenant(draft, namespace, labels, own, alike)]
 
 
-def _tenant(draft: Draft, namespace: str, labels: Mapping[str, str]) -> Document:
-    asks = [ask for ask in draft.asks if ask.namespace == namespace]
+def _tenant(
+    draft: Draft, namespace: str, labels: Mapping[str, str], people: People, alike: Sequence[str]
+) -> Document:
     needs = [need for need in draft.needs if need.namespace == namespace]
-    people = Decision(
-        f"who works in {namespace}",
-        "a record of workloads does not tell whose they are; nobody is given rights",
-        tuple(ask.place for ask in asks[:1]),
-    )
     owner = Decision(
         f"who owns the Namespace {namespace}",
         "it exists, so `external` leaves it to whoever made it, who must set its rights; with "
@@ -53,10 +59,18 @@ def _tenant(draft: Draft, namespace: str, labels: Mapping[str, str]) -> Document
         for key in facts().tenant_labels
         if key in labels
     ]
+    if alike:
+        together.append(
+            Decision(
+                f"whether {namespace} is a tenant of its own",
+                f"groups that may run work in it may do so in {', '.join(alike[:5])} as well",
+                people.seen[:3],
+            )
+        )
     lines = [
         *head("Tenant", namespace),
         *_asked(draft, namespace),
-        Line("  access: {}", decisions=(people,)),
+        _access(draft, namespace, people),
         Line("  namespaces:"),
         Line(
             f"    - {{name: {scalar(namespace)}, clusters: [{scalar(draft.cluster.name)}], "
@@ -70,8 +84,23 @@ def _tenant(draft: Draft, namespace: str, labels: Mapping[str, str]) -> Document
     named = [(unique(label(need.tier, "devices"), taken), need) for need in needs]
     lines.append(Line("  entitlements:"))
     lines += [_entitlement(name, need) for name, need in named]
-    profiles = [line for name, need in named for line in _profiles(draft, name, need)]
-    return [*lines, *([Line("  profiles:"), *profiles] if profiles else [])]
+    return [*lines, *profile_lines(draft, namespace, named)]
+
+
+def _access(draft: Draft, namespace: str, people: People) -> Line:
+    """Who has Kubernetes' own roles there; nobody where no binding tells."""
+    written = {"use": people.use, "view": people.view}
+    asks = [ask.place for ask in draft.asks if ask.namespace == namespace]
+    if people.use or people.view:
+        why = (
+            "those who have the roles admin, edit or view there may use or view the tenant's devices; "
+            "whoever has rights in the whole cluster is not in it"
+        )
+    else:
+        why = "a record of workloads does not tell whose they are; nobody is given rights"
+    decision = Decision(f"who works in {namespace}", why, people.seen[:3] or tuple(asks[:1]))
+    access = flow_map({key: flow_list(subjects) for key, subjects in written.items() if subjects})
+    return Line(f"  access: {access}", decisions=(decision, *people.questions))
 
 
 def _asked(draft: Draft, namespace: str) -> Iterator[Line]:
@@ -93,21 +122,3 @@ def _entitlement(name: str, need: Need) -> Line:
         note=f"{need.asked} asked for at a time" if need.asked else "by its ResourceQuota alone",
         decisions=need.questions,
     )
-
-
-def _profiles(draft: Draft, name: str, need: Need) -> Iterator[Line]:
-    """One for each number that its pods ask for, where claims are or become the way."""
-    verdict = draft.verdict_of(need.tier)
-    owners = {
-        part.owner
-        for pool in draft.hardware.pools_of(need.tier)
-        for part in pool.parts
-        if part.tier == need.tier
-    }
-    if "dra" not in owners and not (verdict is not None and verdict.moves):
-        return
-    for count in need.counts:
-        number = f", count: {count}" if count > 1 else ""
-        request = f"{{name: device, entitlement: {scalar(name)}{number}}}"
-        profile = scalar(f"{name}-x{count}")
-        yield Line(f"    - {{name: {profile}, requests: {flow_list([request])}}}")

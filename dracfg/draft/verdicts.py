@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dracfg.draft.asks import Ask, Trait
+from dracfg.draft.joints import tiers_of_pods
 from dracfg.draft.needs import Need, Placed
 from dracfg.draft.pools import DraftTier, Hardware
 from dracfg.draft.resources import Names, Resource
@@ -40,6 +41,8 @@ class Verdict:
     losses: tuple[str, ...]
     pods: int
     place: str
+    unused: tuple[Trait, ...] = ()
+    """What claims can say and none of its workloads says; none where it has no workload."""
 
     @property
     def word(self) -> str:
@@ -55,7 +58,7 @@ def read_verdicts(
     minor: tuple[int, int] | None,
 ) -> tuple[Verdict, ...]:
     """One for each tier that a plugin serves, then one for each name that no recorded node serves."""
-    found = []
+    judged: list[tuple[DraftTier, Resource, list[str]]] = []
     for tier in hardware.tiers:
         resource = names.resource(tier.make.resource) if tier.make.resource else None
         served = [
@@ -65,12 +68,26 @@ def read_verdicts(
         ]
         if resource is None or not served:
             continue
-        asks = placed.of_tier(tier.name)
         own = [need for need in needs if need.tier == tier.name]
         obstacles = [*_of_driver(resource, minor)]
         if resource.has_dra:
             obstacles += _of_pools(resource, tier, hardware, own)
-        found.append(_verdict(resource, tier.name, asks, obstacles, tier.sample.place))
+        judged.append((tier, resource, obstacles))
+    stays = frozenset(tier.name for tier, _, obstacles in judged if obstacles)
+    beside = tiers_of_pods(placed)
+    found = []
+    for tier, resource, obstacles in judged:
+        asks = placed.of_tier(tier.name)
+        others = [
+            (ask, beside[ask.namespace, ask.pod] - {tier.name})
+            for ask in asks
+            if "alignment" in ask.traits
+        ]
+        aligned = [ask for ask, tiers in others if tiers - stays]
+        left = [(ask, tiers & stays) for ask, tiers in others if tiers & stays]
+        found.append(
+            _verdict(resource, tier.name, asks, obstacles, tier.sample.place, aligned, left)
+        )
     unserved: dict[str, list[Ask]] = {}
     for ask in placed.unserved:
         unserved.setdefault(ask.resource.name, []).append(ask)
@@ -89,8 +106,11 @@ def _verdict(
     asks: Sequence[Ask],
     obstacles: Iterable[str],
     place: str,
+    aligned: Sequence[Ask] = (),
+    left: Sequence[tuple[Ask, frozenset[str]]] = (),
 ) -> Verdict:
-    gains = tuple(_gains(asks))
+    """`aligned` ask for other tiers as well that can be on claims, `left` for ones that stay."""
+    gains = tuple(_gains(asks, aligned))
     listed = tuple(obstacles)
     if not gains and not listed:
         listed = ("nothing that its workloads say needs claims",)
@@ -101,15 +121,18 @@ def _verdict(
         bool(gains) and not listed,
         gains,
         listed,
-        tuple(_losses(asks)),
+        (*_losses(asks), *_left_behind(asks, left)),
         sum(ask.pods for ask in asks),
         place,
+        tuple(trait for trait in _GAINS if asks and all(trait not in ask.traits for ask in asks)),
     )
 
 
-def _gains(asks: Sequence[Ask]) -> Iterator[str]:
+def _gains(asks: Sequence[Ask], aligned: Sequence[Ask]) -> Iterator[str]:
     for trait, gain in _GAINS.items():
         having = [ask for ask in asks if trait in ask.traits]
+        if trait == "alignment":
+            having = list(aligned)
         if having:
             yield f"{gain}: {_of(having, asks)}"
 
@@ -118,6 +141,16 @@ def _losses(asks: Sequence[Ask]) -> Iterator[str]:
     for lost in dict.fromkeys(lost for ask in asks for lost in ask.lost):
         having = [ask for ask in asks if lost in ask.lost]
         yield f"{lost}, which a claim does not carry over: {_of(having, asks)}"
+
+
+def _left_behind(asks: Sequence[Ask], left: Sequence[tuple[Ask, frozenset[str]]]) -> Iterator[str]:
+    """Devices that the same pods go on to get from a plugin."""
+    if left:
+        tiers = sorted({tier for _, tiers in left for tier in tiers})
+        yield (
+            f"a place beside {', '.join(tiers)}, which stays with its plugin, since a claim aligns only "
+            f"what it holds itself: {_of([ask for ask, _ in left], asks)}"
+        )
 
 
 def _of(some: Sequence[Ask], every: Sequence[Ask]) -> str:
@@ -168,7 +201,7 @@ def _of_pools(
         yield "no namespace that a tenant can have asks for it"
     if len(pools) < 2:
         yield "it has one pool: while that is emptied, its tenants would have neither path"
-    if len({part.owner for part in parts}) > 1:
+    if hardware.twin(tier) is not None:
         yield "some of its pools are on claims already: see who moved them before a Rollout takes over"
     cut = [
         pool.name

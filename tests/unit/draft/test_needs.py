@@ -136,10 +136,10 @@ def test_stays(objects: list[dict[str, Any]], says: str) -> None:
 
 
 def test_counts_what_is_gained_and_lost() -> None:
-    aligned = deployment("a", {"nvidia.com/gpu": 1, "vpc.amazonaws.com/efa": 1})
     shared = deployment("s", {"nvidia.com/gpu.shared": 2})
-    done = verdict(*groups(), deployment("p", {"nvidia.com/gpu": 1}), aligned, shared)
-    assert any("align: 1 of 3 workloads" in gain for gain in done.gains)
+    plain = deployment("p", {"nvidia.com/gpu": 1}, **CHOSEN)
+    done = verdict(*groups(), plain, deployment("q", {"nvidia.com/gpu": 1}), shared)
+    assert any("of the device itself: 1 of 3 workloads" in gain for gain in done.gains)
     assert any("shares, which" in gain for gain in done.gains)
     assert done.losses == (
         "several shares that may lie on one device, which a claim does not carry over: 1 of 3 workloads",

@@ -12,10 +12,11 @@ from dracfg.draft.asks import asked_names
 from dracfg.draft.draft import draft_of
 from dracfg.draft.recording import read_recording
 from dracfg.source.records import Record
-from tests.unit.draft.conftest import PUBLISHED, files_of, folders, node, read, record
+from tests.unit.draft.conftest import DATA, PUBLISHED, files_of, folders, node, read, record
 
 Check = Callable[[Mapping[str, str]], list[Diagnostic]]
 FOLDERS = folders()
+SLICES = DATA / "slices"
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,14 @@ def test_each_folder_beside_the_nodes(folder: str, errors_in: Check) -> None:
 def test_all_together(errors_in: Check) -> None:
     paths = [path for listed in FOLDERS.values() for path in listed]
     assert errors_in(files_of(*read(paths))) == []
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in SLICES.iterdir() if path.is_dir()))
+def test_each_folder_of_slices_is_checked_against_them(folder: str, errors_in: Check) -> None:
+    written = files_of(*read(sorted((SLICES / folder).glob("*.[yj]*"))))
+    is_told = "slices that could not be read" in written["DECISIONS.md"]
+    assert "catalog/inventory/lab.json" in written or is_told
+    assert errors_in(written) == []
 
 
 def on_nodes(records: list[Record], version: str) -> list[Record]:
@@ -93,3 +102,22 @@ def test_the_fleet() -> None:
     needs = {(need.namespace, need.tier): (need.asked, need.limit) for need in draft.needs}
     assert needs["research", "nvidia-h100-80gb-hbm3"] == (14, 16)
     assert needs["serving", "nvidia-h100-80gb-hbm3"] == (6, 6), "pods of a Deployment count once"
+
+
+@pytest.mark.parametrize(
+    "standing",
+    [
+        "start\n  phase: fenced",
+        "canary",
+        "canary\n  phase: fenced",
+        "everyone",
+        "everyone\n  direction: rollback",
+        "canary\n  direction: rollback",
+    ],
+)
+def test_a_drafted_rollout_can_be_walked(standing: str, errors_in: Check) -> None:
+    written = files_of(*read(FOLDERS["fleet"]))
+    drafted = written["catalog/rollouts.yaml"]
+    walked = drafted.replace("stage: start   # nothing has moved", f"stage: {standing}")
+    assert walked != drafted
+    assert errors_in({**written, "catalog/rollouts.yaml": walked}) == []
