@@ -8,29 +8,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from fractions import Fraction
 from typing import Literal
 
-from dracfg.model.rollout import Direction, Gate, Reading
-from dracfg.source.times import parse_length
+from dracfg.link.gates import AskedGate, in_units
+from dracfg.link.measures import Limit
+from dracfg.model.rollout import Reading
 
 Verdict = Literal["passed", "failed", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a source said about one gate: values in the unit of the query, or why there are none."""
+    """What sources said about one gate: values in the unit of the gate, or why there are none.
+
+    `note` says what a value is made of, such as the names of what was counted.
+    """
 
     values: tuple[float, ...] = ()
     trouble: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """One gate against what was measured. `halts` says that its outer limit is crossed."""
 
-    gate: Gate
+    gate: AskedGate
     answer: Answer
     worst: float | None
     holds: bool
@@ -48,29 +51,34 @@ class Judged:
         return Reading(
             gate=self.gate.name,
             value=None if self.worst is None else shown(self.worst, self.gate),
-            limit=str(self.gate.max),
+            limit=written(self.gate.max),
             passed=self.holds,
         )
 
     @property
     def says(self) -> str:
-        """`0.042 above 0.01 by 0.032`, `12s within 30s`, `no data: …`."""
+        """`0.042 above 0.01 by 0.032`, `12s within 30s`, `no data: …`; what was counted stands behind."""
         if self.worst is None:
             return f"no data: {self.answer.trouble or 'the query gave no sample'}"
-        value = shown(self.worst, self.gate)
+        value, most = shown(self.worst, self.gate), written(self.gate.max)
+        note = f" ({self.answer.note})" if self.answer.note else ""
         if self.holds:
-            return f"{value} within {self.gate.max}"
-        over = shown(self.worst - float(limit(self.gate.max)), self.gate)
-        return f"{value} above {self.gate.max} by {over}"
+            return f"{value} within {most}"
+        over = shown(self.worst - in_units(self.gate.max), self.gate)
+        return f"{value} above {most} by {over}{note}"
 
 
-def asked(gates: Iterable[Gate], direction: Direction) -> tuple[Gate, ...]:
-    """The gates of a way; a halted rollout goes on forward."""
-    way = "rollback" if direction == "rollback" else "forward"
-    return tuple(gate for gate in gates if way in gate.directions)
+def both(first: Answer | None, second: Answer) -> Answer:
+    """Two answers about one gate as one: values beside each other, trouble of either."""
+    if first is None:
+        return second
+    notes = [answer.note for answer in (first, second) if answer.note]
+    return Answer(
+        (*first.values, *second.values), first.trouble or second.trouble, "; ".join(notes) or None
+    )
 
 
-def judge_gates(gates: Iterable[Gate], answers: Mapping[str, Answer]) -> tuple[Judged, ...]:
+def judge_gates(gates: Iterable[AskedGate], answers: Mapping[str, Answer]) -> tuple[Judged, ...]:
     """Every gate with what was measured; one that nobody answered has no data."""
     return tuple(
         _judge(gate, answers.get(gate.name, Answer(trouble="not asked"))) for gate in gates
@@ -83,25 +91,31 @@ def verdict_of(judged: Iterable[Judged]) -> Verdict:
     return next((word for word in ("failed", "missing") if word in verdicts), "passed")
 
 
-def limit(threshold: object) -> Fraction:
-    """A threshold as a number in the unit of its query: seconds for a length of time."""
+def written(threshold: Limit) -> str:
+    """A threshold as people write it: `30s`, `0.01`."""
     if isinstance(threshold, str):
-        length: timedelta = parse_length(threshold)
-        return Fraction(length // timedelta(microseconds=1), 1_000_000)
-    return Fraction(threshold.nano, 10**9)  # type: ignore[attr-defined]  # a quantity
+        return threshold
+    whole, rest = divmod(threshold.nano, 10**9)
+    return f"{whole}.{rest:09}".rstrip("0") if rest else str(whole)
 
 
-def shown(value: float, gate: Gate) -> str:
+def shown(value: float, gate: AskedGate) -> str:
     """A value as its limit is written: with an s for seconds, at most four digits that matter."""
     number = f"{value:.4g}"
-    return f"{number}s" if isinstance(gate.max, str) else number
+    return f"{number}s" if gate.in_seconds else number
 
 
-def _judge(gate: Gate, answer: Answer) -> Judged:
+def _judge(gate: AskedGate, answer: Answer) -> Judged:
     values = [value for value in answer.values if not math.isnan(value)]
     if answer.trouble is not None or not values or len(values) < len(answer.values):
         trouble = answer.trouble or (None if not answer.values else "a sample is not a number")
-        return Judged(gate, Answer(answer.values, trouble), None, holds=False, halts=False)
+        silent = Answer(answer.values, trouble, answer.note)
+        return Judged(gate, silent, None, holds=False, halts=_is_beyond(gate, values))
     worst = max(values)
-    beyond = gate.halt is not None and worst > float(limit(gate.halt))
-    return Judged(gate, answer, worst, holds=worst <= float(limit(gate.max)), halts=beyond)
+    holds = worst <= in_units(gate.max)
+    return Judged(gate, answer, worst, holds=holds, halts=_is_beyond(gate, values))
+
+
+def _is_beyond(gate: AskedGate, values: list[float]) -> bool:
+    """Whether a value crosses the outer limit, whatever is missing beside it."""
+    return gate.halt is not None and any(value > in_units(gate.halt) for value in values)

@@ -1,7 +1,8 @@
 """Asks a Prometheus server what gates want to know: https://prometheus.io/docs/prometheus/latest/querying/api/.
 
-One request a gate: an instant query, or a range query over the time that the gate looks back. What goes
-wrong is an answer without data, never an exception. The header that lets dracfg in comes from the caller.
+One request a question: an instant query, or a range query over the time that the gate looks back. What
+goes wrong is an answer without data, never an exception. The header that lets dracfg in comes from the
+caller. Knows no gates: a question has the name that its answer goes by.
 """
 
 from __future__ import annotations
@@ -16,13 +17,21 @@ from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 from typing import Any
 
-from dracfg.model.rollout import Gate
 from dracfg.rollout.gates import Answer
 from dracfg.source.times import format_time, parse_length, parse_time
 
 _POINTS = 240
 """Steps of a range: a value that lasts for less than a 240th of it may be missed."""
 _MOST_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query, by the name of whoever wants to know it; `over` is how far back it must have held."""
+
+    name: str
+    promql: str
+    over: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,35 +61,37 @@ class Server:
         return urllib.parse.urlunsplit((parts.scheme, f"{host}{port}", parts.path, "", ""))
 
 
-def ask(server: Server, gates: Iterable[Gate]) -> Answers:
-    """The answers to every gate; the first reply's date is the time of all."""
+def ask(server: Server, questions: Iterable[Question]) -> Answers:
+    """The answers to every question; the first reply's date is the time of all."""
     found: dict[str, Answer] = {}
     raw: list[bytes] = []
     moment: str | None = None
-    for gate in gates:
-        data, date, trouble = _get(server, gate, moment)
+    for question in questions:
+        data, date, trouble = _get(server, question, moment)
         moment = moment or date
         raw.append(data)
-        found[gate.name] = Answer(trouble=trouble) if trouble else _answer(data)
+        found[question.name] = Answer(trouble=trouble) if trouble else _answer(data)
     return Answers(found, b"\n".join(raw), moment, server.shown)
 
 
-def _get(server: Server, gate: Gate, moment: str | None) -> tuple[bytes, str | None, str | None]:
+def _get(
+    server: Server, asked: Question, moment: str | None
+) -> tuple[bytes, str | None, str | None]:
     """(body, the server's time, what went wrong) of one request."""
-    if gate.over is not None and moment is None:
+    if asked.over is not None and moment is None:
         _, moment, trouble = _request(server, "query", {"query": "vector(1)"})
         if moment is None:
             return b"", None, trouble or "the server tells no time"
-    if gate.over is None:
-        return _request(server, "query", {"query": gate.promql})
+    if asked.over is None:
+        return _request(server, "query", {"query": asked.promql})
     assert moment is not None
     end = _unix(moment)
-    length = parse_length(gate.over).total_seconds()
+    length = parse_length(asked.over).total_seconds()
     body, date, trouble = _request(
         server,
         "query_range",
         {
-            "query": gate.promql,
+            "query": asked.promql,
             "start": f"{end - length:.3f}",
             "end": f"{end:.3f}",
             "step": f"{max(1.0, length / _POINTS):.3f}",

@@ -11,10 +11,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from dracfg.kube.quantity import Quantity
-from dracfg.model.rollout import Gate
 from dracfg.rollout.gates import Answer
-from dracfg.rollout.prometheus import Server, ask
+from dracfg.rollout.prometheus import Question, Server, ask
 
 VECTOR = {
     "status": "success",
@@ -67,8 +65,8 @@ def server() -> Iterator[tuple[str, Any]]:
     running.server_close()
 
 
-def gate(over: str | None = None) -> Gate:
-    return Gate(name="errors", promql="sum(errors)", max=Quantity.parse("1"), over=over)
+def question(over: str | None = None) -> Question:
+    return Question("errors", "sum(errors)", over)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +85,7 @@ def gate(over: str | None = None) -> Gate:
 def test_answers(server: tuple[str, Any], reply: object, answer: Answer) -> None:
     url, handler = server
     handler.reply = json.dumps(reply).encode()
-    found = ask(Server(url, {}), [gate()])
+    found = ask(Server(url, {}), [question()])
     assert found.by_gate["errors"] == answer
     assert found.at == "2026-11-29T22:00:00Z"
 
@@ -95,18 +93,18 @@ def test_answers(server: tuple[str, Any], reply: object, answer: Answer) -> None
 def test_not_json(server: tuple[str, Any]) -> None:
     url, handler = server
     handler.reply = b"<html>"
-    assert ask(Server(url, {}), [gate()]).by_gate["errors"].trouble is not None
+    assert ask(Server(url, {}), [question()]).by_gate["errors"].trouble is not None
 
 
 def test_a_refusal_is_told_in_the_servers_words(server: tuple[str, Any]) -> None:
     url, handler = server
     handler.code, handler.reply = 401, json.dumps({"error": "who are you"}).encode()
-    found = ask(Server(url, {}), [gate()])
+    found = ask(Server(url, {}), [question()])
     assert found.by_gate["errors"] == Answer(trouble="the server answers 401: who are you")
 
 
 def test_nobody_there() -> None:
-    found = ask(Server("http://127.0.0.1:9", {}, timeout=2), [gate()])
+    found = ask(Server("http://127.0.0.1:9", {}, timeout=2), [question()])
     assert "can't be asked" in str(found.by_gate["errors"].trouble)
     assert found.at is None
 
@@ -114,14 +112,14 @@ def test_nobody_there() -> None:
 def test_the_header_goes_with_the_request(server: tuple[str, Any]) -> None:
     url, handler = server
     handler.reply = json.dumps(SCALAR).encode()
-    ask(Server(url, {"Authorization": "Bearer t"}), [gate()])
+    ask(Server(url, {"Authorization": "Bearer t"}), [question()])
     assert handler.asked[0][2] == "Bearer t"
 
 
 def test_a_gate_that_looks_back_asks_for_a_range(server: tuple[str, Any]) -> None:
     url, handler = server
     handler.reply = json.dumps(SCALAR).encode()
-    ask(Server(url, {}), [gate("24h")])
+    ask(Server(url, {}), [question("24h")])
     path, asked, _ = handler.asked[-1]
     assert path == "/api/v1/query_range"
     assert float(asked["end"][0]) - float(asked["start"][0]) == 86400
