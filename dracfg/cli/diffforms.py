@@ -46,8 +46,9 @@ def form_text(
             return _markdown(document, look)
         case "html":
             from dracfg.diff.render.html import render_html
+            from dracfg.diff.render.pictures import draw_changes
 
-            return render_html(document)
+            return render_html(document, draw_changes(plan))
         case _:
             from dracfg.diff.render.hosts import as_findings
 

@@ -66,18 +66,41 @@ Place = tuple[str, str, str]
 """Cluster, tier and owner."""
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The estimates of a row; a side is None where it has no such devices."""
+
+    place: Place
+    classes: tuple[str, ...]
+    key: str
+    before: Estimate | None
+    after: Estimate | None
+
+
 def capacity_rows(pair: Pair) -> tuple[CapacityRow, ...]:
     """The rows whose figures differ, by cluster and tier; none where a side is not understood whole."""
+    return tuple(
+        CapacityRow(
+            moved.place[0],
+            moved.place[1],
+            moved.classes,
+            moved.key,
+            _figures(moved.before) if moved.before is not None else None,
+            _figures(moved.after) if moved.after is not None else None,
+        )
+        for moved in moved_estimates(pair)
+    )
+
+
+def moved_estimates(pair: Pair) -> Iterator[Moved]:
+    """What a row is made of, for every row."""
     before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
     if before.poisoned or after.poisoned:
-        return ()
+        return
     old, new = by_place(before), by_place(after)
-    return tuple(
-        row
-        for place in sorted({*old, *new})
-        for first, second in _paired(old.get(place, []), new.get(place, []))
-        for row in _rows(place, first, second)
-    )
+    for place in sorted({*old, *new}):
+        for first, second in _paired(old.get(place, []), new.get(place, [])):
+            yield from _moved(place, first, second)
 
 
 def by_place(catalog: Catalog) -> dict[Place, list[Market]]:
@@ -109,20 +132,20 @@ def _names(market: Market) -> set[tuple[str, str]]:
     return pools | {("class", name) for name in supply.classes}
 
 
-def _rows(place: Place, first: Market | None, second: Market | None) -> Iterator[CapacityRow]:
-    old, new = _figures_of(first), _figures_of(second)
+def _moved(place: Place, first: Market | None, second: Market | None) -> Iterator[Moved]:
+    old, new = _estimates(first), _estimates(second)
     latest = second or first
     classes = tuple(sorted(latest.supply.classes)) if latest is not None else ()
     for key in dict.fromkeys((*new, *old)):
-        if old.get(key) != new.get(key):
+        before, after = old.get(key), new.get(key)
+        sides = [_figures(one) if one is not None else None for one in (before, after)]
+        if sides[0] != sides[1]:
             name = f"{key} by device plugin" if place[2] == "devicePlugin" else key
-            yield CapacityRow(place[0], place[1], classes, name, old.get(key), new.get(key))
+            yield Moved(place, classes, name, before, after)
 
 
-def _figures_of(market: Market | None) -> Mapping[str, Figures]:
-    if market is None:
-        return {}
-    return {one.key: _figures(one) for one in estimate(market)}
+def _estimates(market: Market | None) -> Mapping[str, Estimate]:
+    return {one.key: one for one in estimate(market)} if market is not None else {}
 
 
 def _figures(one: Estimate) -> Figures:

@@ -163,7 +163,7 @@ def _asking(pair: Pair, cluster: Cluster, names: Mapping[str, str | None]) -> li
         for rollout in pair.head.judgement.catalog.rollouts.values()
         if rollout.spec.tier in tiers
         for gate in rollout.spec.gates
-        if word.search(gate.promql)
+        if gate.promql is not None and word.search(gate.promql)
     ]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 from dracfg.diff.change import Change
 from dracfg.diff.objects import ObjectDifference
 from dracfg.diff.plan import DiffPlan
+from dracfg.diff.shown import fits
 
 
 def narrow(plan: DiffPlan, clusters: Iterable[str], tenants: Iterable[str]) -> DiffPlan:
@@ -20,27 +20,27 @@ def narrow(plan: DiffPlan, clusters: Iterable[str], tenants: Iterable[str]) -> D
     of_clusters, of_tenants = tuple(clusters), tuple(tenants)
 
     def holds(found: Change) -> bool:
-        here = not of_clusters or found.cluster is None or _fits(found.cluster, of_clusters)
-        return here and (not of_tenants or _fits(found.tenant, of_tenants))
+        here = not of_clusters or found.cluster is None or fits(found.cluster, of_clusters)
+        return here and (not of_tenants or fits(found.tenant, of_tenants))
 
     def is_shown(one: ObjectDifference) -> bool:
-        here = not of_clusters or _fits(one.cluster, of_clusters)
-        return here and (not of_tenants or _fits(one.tenant, of_tenants))
+        here = not of_clusters or fits(one.cluster, of_clusters)
+        return here and (not of_tenants or fits(one.tenant, of_tenants))
 
-    rows = (row for row in plan.capacity if not of_clusters or _fits(row.cluster, of_clusters))
+    rows = (row for row in plan.capacity if not of_clusters or fits(row.cluster, of_clusters))
+    shown = plan.shown
+    if shown is not None:
+        shown = replace(shown, clusters=of_clusters, tenants=of_tenants)
     return replace(
         plan,
         changes=tuple(filter(holds, plan.changes)),
         capacity=() if of_tenants else tuple(rows),
         objects=tuple(filter(is_shown, plan.objects)),
+        shown=shown,
     )
 
 
 def unmatched(globs: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
     """The globs that fit none of the names."""
     known = tuple(names)
-    return tuple(glob for glob in globs if not any(_fits(name, (glob,)) for name in known))
-
-
-def _fits(name: str | None, globs: Iterable[str]) -> bool:
-    return name is not None and any(fnmatchcase(name, glob) for glob in globs)
+    return tuple(glob for glob in globs if not any(fits(name, (glob,)) for name in known))

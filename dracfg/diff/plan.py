@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from dracfg.diagnostics import Diagnostic, sort_key
@@ -17,6 +17,7 @@ from dracfg.diff.drivers import driver_changes
 from dracfg.diff.emitted import emitted_differences
 from dracfg.diff.gates import gate_changes
 from dracfg.diff.handovers import handovers
+from dracfg.diff.jointproofs import joint_proof_changes
 from dracfg.diff.kueue import kueue_changes
 from dracfg.diff.limits import effective_limits
 from dracfg.diff.matches import match_changes
@@ -34,6 +35,7 @@ from dracfg.diff.proofs import proof_changes
 from dracfg.diff.protection import protection_changes
 from dracfg.diff.roles import role_changes
 from dracfg.diff.rolloutsteps import rollout_companions, rollout_steps
+from dracfg.diff.shown import Shown
 from dracfg.diff.templates import template_changes
 from dracfg.diff.transitions import (
     minor_steps,
@@ -51,6 +53,7 @@ COMPARISONS: Sequence[Comparison] = (
     effective_limits,
     match_changes,
     proof_changes,
+    joint_proof_changes,
     template_changes,
     policy_changes,
     driver_changes,
@@ -104,6 +107,8 @@ class DiffPlan:
     forbidden: tuple[Diagnostic, ...] = ()
     capacity: tuple[CapacityRow, ...] = ()
     objects: tuple[ObjectDifference, ...] = ()
+    shown: Shown | None = field(default=None, compare=False, repr=False)
+    """What it was found on, for pictures; None where one side is a cluster or a tree of objects."""
 
     @property
     def faults(self) -> tuple[Diagnostic, ...]:
@@ -141,6 +146,7 @@ def compare(pair: Pair) -> DiffPlan:
         tuple(sorted(forbidden, key=sort_key)),
         capacity_rows(pair),
         (*moved, *emitted),
+        Shown(pair),
     )
 
 

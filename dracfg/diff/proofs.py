@@ -19,12 +19,12 @@ from dracfg.diff.pair import Pair
 from dracfg.diff.words import few, plural
 from dracfg.link.catalog import Catalog
 from dracfg.link.classes import watched_tiers
-from dracfg.plan.assurance import Assurance, assured
+from dracfg.plan.assurance import QUESTIONS, Assurance, assured
 from dracfg.plan.promises import Holding, Market
 from dracfg.plan.proofs.verdict import Proven
 
-_RANKS = ("refuted", "unknown", "conditional", "after reclaim", "proven")
-_QUESTIONS = {"promised": "all guarantees together", "fits": "fits", "nonBlocking": "non-blocking"}
+RANKS = ("refuted", "unknown", "conditional", "after reclaim", "proven")
+"""What a proof came to, worst first."""
 _UNDECIDED = ("CAP044", "CAP045", "CAP050")
 _CODES = {
     "promised": ("CAP040", "CAP041", *_UNDECIDED),
@@ -61,20 +61,39 @@ class _Moved:
 
 def proof_changes(pair: Pair) -> Iterator[Change]:
     """Tiers of clusters that stand on both sides; none where a side is not understood whole."""
+    told = _told(pair.head.judgement.findings)
+    for place, first, second in _answered(pair):
+        for moved in _grouped(_compared(first, second)):
+            yield _change(place, moved, told)
+
+
+def moved_proofs(pair: Pair) -> Iterator[tuple[Place, Assurance | None, Assurance]]:
+    """(place, proof before, proof after) of each guarantee whose proof came out otherwise."""
+    for place, first, second in _answered(pair):
+        for key, answer in second.each.items() if second is not None else ():
+            other = first.each.get(key) if first is not None else None
+            if _has_moved(word(other) if other is not None else None, word(answer)):
+                yield place, other, answer
+
+
+def _answered(pair: Pair) -> Iterator[tuple[Place, _Answers | None, _Answers | None]]:
+    """The proofs of every tier that something differs for which a proof looks at."""
     before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
     if before.poisoned or after.poisoned:
         return
     old, new = by_place(before), by_place(after)
-    told = _told(pair.head.judgement.findings)
     for place in sorted(new):
         cluster, _, _ = place
         if cluster not in before.clusters:
             continue
         first, second = old.get(place, ()), new[place]
-        if _same(before, after, first, second):
-            continue
-        for moved in _grouped(_compared(_answers(before, first), _answers(after, second))):
-            yield _change(place, moved, told)
+        if not _same(before, after, first, second):
+            yield place, _answers(before, first), _answers(after, second)
+
+
+def _has_moved(before: str | None, after: str) -> bool:
+    """A guarantee that is new and proven has not."""
+    return before != after and not (before is None and after == "proven")
 
 
 def word(answer: Assurance) -> str:
@@ -131,14 +150,15 @@ def _answers(catalog: Catalog, own: Sequence[Market]) -> _Answers | None:
     for market in own:
         for answer in assured(catalog, market):
             if answer.question == "promised":
-                together = min(together, word(answer), key=_RANKS.index)
+                together = min(together, word(answer), key=RANKS.index)
             else:
-                each[_key(answer)] = answer
+                each[proof_key(answer)] = answer
     ordered = sorted(promised, key=lambda holding: (-holding.guaranteed, holding.tenant.name))
     return _Answers(together, each, tuple(ordered))
 
 
-def _key(answer: Assurance) -> Key:
+def proof_key(answer: Assurance) -> Key:
+    """What a proof is of, the same on both sides."""
     holding = answer.holding
     name = holding.grant.name if answer.question == "nonBlocking" else ""
     part = holding.part.name if answer.question == "nonBlocking" else ""
@@ -149,13 +169,13 @@ def _compared(first: _Answers | None, second: _Answers | None) -> Iterator[_Move
     if second is None:
         return
     was = first.together if first is not None else None
-    if was != second.together and not (was is None and second.together == "proven"):
+    if _has_moved(was, second.together):
         for holding in second.promised:
             yield _Moved(holding, "promised", 1, was, second.together)
     for key, answer in second.each.items():
         other = first.each.get(key) if first is not None else None
         before, after = word(other) if other is not None else None, word(answer)
-        if before != after and not (before is None and after == "proven"):
+        if _has_moved(before, after):
             yield _Moved(answer.holding, answer.question, answer.devices, before, after)
 
 
@@ -184,7 +204,7 @@ def _change(place: Place, moved: Sequence[_Moved], told: Told) -> Change:
     kind = "proof-gained"
     if first.before is None:
         kind = "proof-missing"
-    elif _RANKS.index(first.after) < _RANKS.index(first.before):
+    elif RANKS.index(first.after) < RANKS.index(first.before):
         kind = "proof-lost"
     spans = [number_place(one.holding) for one in moved]
     places = [(code, span) for span in spans for code in _CODES[first.question]]
@@ -192,14 +212,14 @@ def _change(place: Place, moved: Sequence[_Moved], told: Told) -> Change:
     namespaces = (p.name for one in moved for p in one.holding.tenant.places_on(cluster))
     return change(
         kind,
-        f"proof of {tier}: {_QUESTIONS[first.question]}",
+        f"proof of {tier}: {QUESTIONS[first.question]}",
         first.before,
         first.after,
         cluster=cluster,
         tenant=tenants[0] if len(tenants) == 1 else None,
         namespaces=dict.fromkeys(namespaces),
         span=spans[0],
-        details=(*_whose(moved), *_mend(said)),
+        details=(*_whose(moved), *mend(said)),
     )
 
 
@@ -212,7 +232,7 @@ def _whose(moved: Sequence[_Moved]) -> Iterator[str]:
     yield f"guarantee of {few(names, _MOST)}"
 
 
-def _mend(said: Diagnostic | None) -> Iterator[str]:
+def mend(said: Diagnostic | None) -> Iterator[str]:
     """What the finding on the later side says: why, and the least change that mends it."""
     if said is not None:
         yield f"{said.code}: {said.message}"

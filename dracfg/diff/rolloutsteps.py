@@ -18,19 +18,20 @@ from dracfg.link.moves import position, stages_of
 from dracfg.model import kinds
 from dracfg.model.rollout import START, RolloutSpec, Stage
 
-_SUBJECT = ("tier", "subject", "sharing", "replaces", "gate")
+_SUBJECT = ("tier", "subject", "sharing", "version", "replaces", "gate")
 _QUIET = ("halted", "rollback")
 
 
 def rollout_steps(pair: Pair) -> Iterator[Diagnostic]:
     """DIF005 for a stage, DIF006 for a subject or for stages behind it, DIF007 for a direction."""
     before, after = pair.base.judgement.catalog.rollouts, pair.head.judgement.catalog.rollouts
+    gone = _removed(pair.base.judgement.catalog)
     for name, new in after.items():
         old = before.get(name)
         if old is None:
             yield from _begun(new)
         elif not alike(old.spec, new.spec):
-            yield from _subject(old, new)
+            yield from _subject(old, new, gone)
             yield from _moved(old, new)
     if pair.head.judgement.catalog.is_complete("Rollout"):
         for name, old in before.items():
@@ -82,10 +83,15 @@ def _moved(old: kinds.Rollout, new: kinds.Rollout) -> Iterator[Diagnostic]:
         following = places.index(named[0]) + step if named else 0
         expected = places[following] if 0 <= following < len(places) else old.spec.stage
         yield _stage(old, new, "it leaves stages out, or goes the other way", expected)
-    elif step > 0 and (old.spec.phase != "fenced" or new.spec.phase != "open"):
+    elif step > 0 and _is_unfenced(old.spec, new.spec):
         yield _stage(
             old, new, "the pools that move were not fenced, so work may be on them", old.spec.stage
         )
+
+
+def _is_unfenced(old: RolloutSpec, new: RolloutSpec) -> bool:
+    """Whether pools move that were not fenced before; a rebalance moves none."""
+    return new.subject != "rebalance" and (old.phase != "fenced" or new.phase != "open")
 
 
 def _stage(old: kinds.Rollout, new: kinds.Rollout, why: str, expected: str) -> Diagnostic:
@@ -126,7 +132,13 @@ def _way(spec: RolloutSpec) -> str:
     )
 
 
-def _subject(old: kinds.Rollout, new: kinds.Rollout) -> Iterator[Diagnostic]:
+def _removed(catalog: Catalog) -> frozenset[str]:
+    """Tenants that have nothing any more: a rollout may forget them, or they could never leave git."""
+    states = {name: tenant.document.spec.state for name, tenant in catalog.tenants.items()}
+    return frozenset(name for name, state in states.items() if state == "removed")
+
+
+def _subject(old: kinds.Rollout, new: kinds.Rollout, gone: frozenset[str]) -> Iterator[Diagnostic]:
     """What has begun stays what it is; stages that were passed, and evidence, are what happened."""
     spec = old.spec
     if position(spec) < 0 and spec.phase == "open":
@@ -138,7 +150,7 @@ def _subject(old: kinds.Rollout, new: kinds.Rollout) -> Iterator[Diagnostic]:
     passed = position(spec) + 1 + (spec.phase == "fenced")
     for i, stage in enumerate(spec.stages[:passed]):
         other = new.spec.stages[i] if i < len(new.spec.stages) else None
-        if other is None or not alike(_reach(stage), _reach(other)):
+        if other is None or not alike(_reach(stage, gone), _reach(other, gone)):
             found = other.name if other is not None else "nothing"
             yield _remade(new, "stages", stage.name, found, "a stage that pools have come to")
             return
@@ -147,8 +159,10 @@ def _subject(old: kinds.Rollout, new: kinds.Rollout) -> Iterator[Diagnostic]:
         yield _remade(new, "evidence", "recorded", "rewritten", "evidence that is only added to")
 
 
-def _reach(stage: Stage) -> tuple[object, ...]:
-    return tuple(getattr(stage, key) for key in ("name", "pools", "tenants"))
+def _reach(stage: Stage, gone: frozenset[str]) -> tuple[object, ...]:
+    tenants = stage.tenants
+    left = tenants if tenants == "*" else tuple(name for name in tenants if name not in gone)
+    return stage.name, stage.pools, left
 
 
 def _remade(new: kinds.Rollout, key: str, was: str, now: str, what: str) -> Diagnostic:
@@ -164,7 +178,12 @@ def _remade(new: kinds.Rollout, key: str, was: str, now: str, what: str) -> Diag
 
 
 def _is_over(spec: RolloutSpec) -> bool:
-    """Whether nothing hangs on the rollout any more: all has moved, or nothing has."""
+    """Whether nothing hangs on the rollout any more: all has moved, or nothing has.
+
+    Nothing ever hangs on a rebalance: claims stay what they are without it.
+    """
+    if spec.subject == "rebalance":
+        return True
     if spec.phase == "fenced":
         return False
     at = position(spec)

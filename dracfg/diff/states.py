@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from dracfg.aside import processors
 from dracfg.diff.pair import Pair, Side
 from dracfg.diff.touched import tells_all, touched_tenants
 from dracfg.passes import Timings
@@ -94,10 +95,13 @@ def judge_states(
     )
 
     def judged(only: frozenset[str] | None) -> Pair:
-        before = judge(base.tree, clock, inventories, seen=seen, may_be_empty=True, only=only)
+        before = judge(
+            base.tree, clock, inventories,
+            seen=seen, may_be_empty=True, only=only, jobs=processors(),
+        )  # fmt: skip
         after = judge(
             head.tree, clock, inventories,
-            today=today, since=before.standing, seen=seen, only=only,
+            today=today, since=before.standing, seen=seen, only=only, jobs=processors(),
         )  # fmt: skip
         return _pair(base, before, head, after)
 

@@ -8,7 +8,8 @@ patch     path -> list of {replace, with}; each text must stand there exactly on
 files     path -> text
 removed   paths that are taken out
 
-Its `comment.md` is the comment; where there is a `terminal.txt`, the text is held too.
+Its `comment.md` is the comment; where there is a `terminal.txt`, the text is held too, and the page with
+its pictures where there is a `page.html`.
 `--update-golden` writes them anew; they are reviewed for brevity.
 """
 
@@ -27,7 +28,9 @@ import yaml
 from dracfg.diff.document import diff_document
 from dracfg.diff.pair import Pair, Side
 from dracfg.diff.plan import DiffPlan, compare
+from dracfg.diff.render.html import render_html
 from dracfg.diff.render.markdown import render_markdown
+from dracfg.diff.render.pictures import draw_changes
 from dracfg.diff.render.text import render_text
 from dracfg.pipeline import compile_repository, judge
 from dracfg.scope import blocked_units
@@ -133,6 +136,8 @@ def test_comment(folder: Path, gallery: Gallery, request: pytest.FixtureRequest)
     forms = {"comment.md": render_markdown(case.document)}
     if (folder / "terminal.txt").exists():
         forms["terminal.txt"] = render_text(case.document, width=100)
+    if (folder / "page.html").exists():
+        forms["page.html"] = render_html(case.document, draw_changes(case.plan))
     for name, text in forms.items():
         file = folder / name
         if request.config.getoption("--update-golden"):

@@ -1,18 +1,28 @@
-"""A diff as a fragment of HTML: no style, no script, everything from the repository escaped."""
+"""A diff as a fragment of HTML: no script, everything from the repository escaped.
+
+Where it has pictures, their style stands in it once; all else is the page's to style.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from dracfg.diff.render.capacity import HEADINGS, capacity_cells
 from dracfg.diff.render.folding import SYMBOLS, Document, rows
+from dracfg.diff.render.pictures import Drawn
 from dracfg.diff.render.words import EFFECTS, headline, revisions, summary
+from dracfg.packaged import packaged_text
+from dracfg.picture import style
 
 
-def render_html(document: Document) -> str:
-    """One `<section>`; classes name impacts and severities, so that a page can style them."""
+def render_html(document: Document, drawn: Drawn | None = None) -> str:
+    """One `<section>`; classes name impacts and severities, so that a page can style them.
+
+    `drawn` are the pictures of what moved; they come last, each beside what was before.
+    """
     return _template().render(
         headline=headline(document),
         revisions=revisions(document),
@@ -23,7 +33,15 @@ def render_html(document: Document) -> str:
         effects=EFFECTS,
         headings=HEADINGS,
         capacity=tuple(capacity_cells(document)),
+        drawn=drawn or Drawn(),
+        style=_style,
+        svg=Markup,
     )
+
+
+def _style() -> Markup:
+    """Of the package alone, so that nothing in it is escaped."""
+    return Markup(style() + (packaged_text("dracfg.diff.render", "pairs.css") or ""))
 
 
 @cache

@@ -1,12 +1,13 @@
 """Steps of rollouts, and what may not change in the same commit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dracfg.diff.pair import Transition
 from dracfg.diff.rolloutsteps import rollout_companions, rollout_steps
-from tests.unit.diff.pairs import DRIVERS, POLICIES, VISION, Case, Edit, hold_steps
+from tests.unit.diff.pairs import DRIVERS, POLICIES, SEARCH, VISION, Case, Edit, hold_steps
 
 _FILE = "catalog/rollout.yaml"
 _ROLLOUT = """\
@@ -43,6 +44,10 @@ def _at(stage: str, phase: str = "open", direction: str = "forward") -> str:
     )
 
 
+def _anew(stage: str) -> str:
+    return _at(stage).replace("subject: sharing", "subject: rebalance\n  version: 0dd0dd00")
+
+
 def _step(
     name: str,
     was: str | None,
@@ -72,6 +77,20 @@ STAGES = (
         _at("canary"),
         ("DIF005", "start (forward) -> canary (forward)"),
         says=("were not fenced", "stages come one by one: start, canary, everyone"),
+    ),
+    _step("a rebalance, which fences nothing", _anew("start"), _anew("canary")),
+    _step("a rebalance that is taken out half way", _anew("canary"), None),
+    _step(
+        "a rebalance that leaves a stage out",
+        _anew("start"),
+        _anew("everyone"),
+        ("DIF005", "start (forward) -> everyone (forward)"),
+    ),
+    _step(
+        "a rebalance to another version on its way",
+        _anew("canary"),
+        _anew("canary").replace("0dd0dd00", "0dd0dd01"),
+        ("DIF006", "0dd0dd00 -> 0dd0dd01"),
     ),
     _step(
         "to the stage and its next fence",
@@ -154,6 +173,23 @@ STAGES = (
         _at("everyone").replace("tenants: [search]", "tenants: [vision]"),
         ("DIF006", "canary -> canary"),
         says=("a stage that pools have come to",),
+    ),
+    replace(
+        _step(
+            "a stage that was passed forgets a removed tenant",
+            _at("everyone"),
+            _at("everyone").replace("tenants: [search]", "tenants: []"),
+        ),
+        before=((SEARCH, "spec:\n", "spec:\n  state: removed\n"),),
+    ),
+    replace(
+        _step(
+            "a stage that was passed forgets a tenant that drains",
+            _at("everyone"),
+            _at("everyone").replace("tenants: [search]", "tenants: []"),
+            ("DIF006", "canary -> canary"),
+        ),
+        before=((SEARCH, "spec:\n", "spec:\n  state: draining\n"),),
     ),
     _step(
         "a stage to come gets other tenants",
