@@ -11,7 +11,7 @@ from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.model.base import at
 from dracfg.source.records import Record, read_record
-from dracfg.source.tree import Tree, tree_of
+from dracfg.source.tree import Tree, from_root, tree_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def read_records(
             own[cluster.name] = record
     given = []
     for item in inventories:
-        record, found = read_record(tree.root, _from_root(tree.root, item.path))
+        record, found = read_record(tree.root, from_root(tree.root, item.path))
         faults += found
         given.append(GivenRecord(record, item.cluster))
     return own, given, faults
@@ -62,9 +62,3 @@ def _at_its_name(cluster: Cluster, fault: Diagnostic) -> Diagnostic:
         f"{fault.span.path} {fault.message}",
         help="record it with `kubectl get resourceslices -o yaml`, or take the line out",
     )
-
-
-def _from_root(root: Path, path: Path) -> str:
-    """A path as the process sees it, from the root on where it lies below it."""
-    whole, above = path.resolve(), root.resolve()
-    return (whole.relative_to(above) if whole.is_relative_to(above) else whole).as_posix()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 
@@ -22,3 +23,9 @@ def packaged_text(package: str, path: str) -> str | None:
     """The text of a file of a package; None where there is none."""
     file = resources.files(package).joinpath(path)
     return file.read_text(encoding="utf-8") if file.is_file() else None
+
+
+def packaged_path(package: str, path: str) -> Path | None:
+    """Where a file of a package lies on disk; None where there is none, or the package is an archive."""
+    file = resources.files(package).joinpath(path)
+    return file if isinstance(file, Path) and file.is_file() else None

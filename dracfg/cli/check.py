@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dracfg.aside import processors
 from dracfg.cache.outcome import Outcome
 from dracfg.cache.store import Store
 from dracfg.cli import options
@@ -19,7 +20,9 @@ from dracfg.cli.output import (
     exit_code,
     plural,
     show_findings,
+    waived_lines,
 )
+from dracfg.cli.progress import progress
 from dracfg.cli.repository import Lines, lines_below, repository_errors, require_clusters
 from dracfg.diagnostics.registry import Level
 from dracfg.diagnostics.render.document import report
@@ -57,6 +60,7 @@ def command(
     ignore: tuple[str, ...],
     today: date | None,
     outputs: tuple[OutputFile, ...],
+    verbose: bool,
     inventories: tuple[InventoryFile, ...],
     level: Level | None,
     mend: bool,
@@ -79,7 +83,8 @@ def command(
         done, lines = known, lines_below(root)
     else:
         mends = Mends(selection, unsafe=unsafe) if mend else None
-        done, lines = _judge(root, clock, inventories, level, today, mends)
+        with progress(clock, quiet=quiet):
+            done, lines = _judge(root, clock, inventories, level, today, mends)
     found = selection.of(done.findings)
     hidden = len(done.findings) - len(found)
     show_findings(
@@ -93,6 +98,9 @@ def command(
         root=root,
         outputs=(*outputs, *((OutputFile("github", None),) if annotates() else ())),
     )
+    if verbose:
+        for line in waived_lines(found):
+            click.echo(line, err=True)
     if not quiet:
         extent = f"{plural(done.clusters, 'cluster')}, {plural(done.tenants, 'tenant')}"
         levels = "levels intent, inventory" if done.recorded else "level intent"
@@ -130,7 +138,14 @@ def _judge(
 
     def judged_now() -> Judgement:
         with repository_errors():
-            return judge(root, clock, inventories, level=level or "inventory", today=today)
+            return judge(
+                root,
+                clock,
+                inventories,
+                level=level or "inventory",
+                today=today,
+                jobs=processors(),
+            )
 
     judged = judged_now()
     require_clusters(judged, inventories)

@@ -13,11 +13,20 @@ from typing import Any
 
 import click
 
+from dracfg.aside import processors
 from dracfg.cache.outcome import MovedUnit, Outcome
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Store
 from dracfg.cli import exits, options
-from dracfg.cli.output import OutputFile, counted, exit_code, plural, show_findings
+from dracfg.cli.output import (
+    OutputFile,
+    counted,
+    exit_code,
+    plural,
+    show_findings,
+    waived_lines,
+)
+from dracfg.cli.progress import progress
 from dracfg.cli.repository import Lines, lines_below, repository_errors
 from dracfg.diagnostics import Diagnostic
 from dracfg.diagnostics.render.document import report
@@ -38,8 +47,8 @@ _MOST_UNITS = 20
     "--check", is_flag=True, envvar="DRACFG_CHECK", help="Write nothing; exit 1 if out/ is stale."
 )
 @click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, envvar="DRACFG_JOBS",
-    help="Processes to work with; the bytes are the same for any number.",
+    "--jobs", type=click.IntRange(min=1), default=processors, envvar="DRACFG_JOBS",
+    help="Processes to work with, as many as there are processors unless said; the bytes are the same.",
 )  # fmt: skip
 @click.option(
     "--keep-going", is_flag=True, envvar="DRACFG_KEEP_GOING",
@@ -57,6 +66,7 @@ def command(
     ignore: tuple[str, ...],
     today: date | None,
     outputs: tuple[OutputFile, ...],
+    verbose: bool,
     clusters: tuple[str, ...],
     tenants: tuple[str, ...],
     check: bool,
@@ -75,7 +85,7 @@ def command(
         done, lines = replace(known, written=not check), lines_below(root)
     else:
         tree = AskedTree(DiskTree(root), aside=OUT)
-        with repository_errors():
+        with repository_errors(), progress(clock, quiet=quiet):
             done, lines = _compile(
                 tree, store, clusters, tenants, check, keep_going, jobs, clock, today
             )
@@ -89,6 +99,9 @@ def command(
         root=root,
         outputs=outputs,
     )
+    if verbose:
+        for line in waived_lines(found):
+            click.echo(line, err=True)
     if not quiet:
         for line in _summary(done, check):
             click.echo(line, err=True)
@@ -115,10 +128,13 @@ def _compile(
     today: date | None,
 ) -> tuple[Outcome, Lines]:
     """Works it out, and keeps what it came to where the next run would come to the same."""
+    from dracfg.cache.states import States
     from dracfg.outcomes import outcome_of
     from dracfg.pipeline import compile_repository
     from dracfg.scope import Scope
+    from dracfg.source.seen import Seen
 
+    states = States(tree.root) if store is not None else None
     done = compile_repository(
         tree,
         scope=Scope(clusters, tenants),
@@ -127,8 +143,11 @@ def _compile(
         jobs=jobs,
         timings=clock,
         today=today,
+        seen=Seen(recorded=states.recall()) if states is not None else None,
     )
     outcome = outcome_of(done)
+    if states is not None and done.tree is not None and done.applied is not None:
+        states.remember(done.judgement.units, done.tree.lock)
     if store is not None and done.tree is not None and done.is_settled:
         again = replace(outcome, stale=False, lock_fault=None, moved=())
         store.remember(tree.notes.items(), done.tree.lock.render(), again)

@@ -12,6 +12,7 @@ from dracfg.cli import exits, options
 from dracfg.cli.diffforms import FORMS, Look, form_text
 from dracfg.cli.diffsides import Server, Wanted, diff_against, diff_live, diff_states
 from dracfg.cli.output import OutputFile, exit_code, text_width, wants_colour, write_output
+from dracfg.cli.progress import progress
 from dracfg.diff.change import Impact
 from dracfg.diff.document import diff_document
 from dracfg.diff.plan import DiffPlan
@@ -82,6 +83,7 @@ _SEVERITIES = ("error", "warning", "unknown")
 )
 @options.today
 @options.colour
+@options.quiet
 @options.timings
 def command(
     base: str | None,
@@ -107,6 +109,7 @@ def command(
     report_url: str | None,
     today: date | None,
     colour: str,
+    quiet: bool,
     timings: bool,
 ) -> int:
     """Tell what a change means: who gains, who loses, what restarts, what is illegal.
@@ -118,16 +121,17 @@ def command(
     """
     clock = Timings()
     wanted = Wanted(root, clusters, tenants, inventories, today, clock)
-    if live:
-        if base is not None or against is not None or kubeconfig is None:
-            raise click.UsageError("--live needs a --kubeconfig, and neither BASE nor --against")
-        plan = diff_live(wanted, Server(kubeconfig, context, request_timeout))
-    elif against is not None:
-        if base is not None:
-            raise click.UsageError("--against takes the place of BASE and HEAD")
-        plan = diff_against(wanted, against)
-    else:
-        plan = diff_states(wanted, base, head)
+    if live and (base is not None or against is not None or kubeconfig is None):
+        raise click.UsageError("--live needs a --kubeconfig, and neither BASE nor --against")
+    if against is not None and base is not None:
+        raise click.UsageError("--against takes the place of BASE and HEAD")
+    with progress(clock, quiet=quiet):
+        if live and kubeconfig is not None:
+            plan = diff_live(wanted, Server(kubeconfig, context, request_timeout))
+        elif against is not None:
+            plan = diff_against(wanted, against)
+        else:
+            plan = diff_states(wanted, base, head)
     document = diff_document(plan, full=full)
     filed = Look(False, 80, max_bytes, dialect, marker, files_url, report_url)
     own = replace(filed, colour=wants_colour(colour), width=text_width())

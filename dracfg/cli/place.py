@@ -2,44 +2,55 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dracfg.allocate.funnel import Funnel, NodeFunnel, Step
-from dracfg.allocate.placement import place
 from dracfg.cli import exits, options
-from dracfg.cli.output import counted
-from dracfg.cli.placetext import funnel_text
+from dracfg.cli.candidates import fitting, profiles
+from dracfg.cli.output import OutputFile, counted, show_facts
+from dracfg.cli.progress import progress
 from dracfg.cli.repository import hint, repository_errors, require_clusters
-from dracfg.diagnostics.render.document import report
-from dracfg.link.catalog import Tenant
-from dracfg.lower.units import gate_plans
-from dracfg.model.tenant import Profile
-from dracfg.pipeline import InventoryFile, Judgement, judge
+from dracfg.passes import Timings
 
+if TYPE_CHECKING:
+    from dracfg.allocate.funnel import Funnel, NodeFunnel, Step
+    from dracfg.link.catalog import Tenant
+    from dracfg.model.tenant import Profile
+    from dracfg.pipeline import InventoryFile, Judgement
+
+_FORMS = ("text", "json")
 _VERDICTS = {"yes": "proven", "no": "refuted", "unknown": "unknown"}
 
 
+def _profiles(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    return fitting(profiles(context, incomplete), incomplete)
+
+
 @click.command(name="place")
-@click.argument("profile", metavar="TENANT/PROFILE")
+@click.argument("profile", metavar="TENANT/PROFILE", shell_complete=_profiles)
 @options.root
 @options.clusters
 @options.inventories
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    "--format", "form", type=click.Choice(_FORMS), default="text", show_default=True,
     envvar="DRACFG_PLACE_FORMAT", help="The same facts for people or for programs.",
 )  # fmt: skip
+@options.outputs(_FORMS, "DRACFG_PLACE_OUTPUT")
+@options.colour
+@options.quiet
 def command(
     profile: str,
     root: Path,
     clusters: tuple[str, ...],
     inventories: tuple[InventoryFile, ...],
     form: str,
+    outputs: tuple[OutputFile, ...],
+    colour: str,
+    quiet: bool,
 ) -> int:
     """Show on which nodes one claim of TENANT/PROFILE could be held, were they empty.
 
@@ -49,8 +60,15 @@ def command(
 
     Example: dracfg place vision/train-x8 --cluster prod-east
     """
-    with repository_errors():
-        judged = judge(root, None, inventories)
+    # Imported here, as a shell that completes a name has no need of them.
+    from dracfg.allocate.placement import place
+    from dracfg.cli.placetext import funnel_text
+    from dracfg.lower.units import gate_plans
+    from dracfg.pipeline import judge
+
+    clock = Timings()
+    with repository_errors(), progress(clock, quiet=quiet):
+        judged = judge(root, clock, inventories)
     require_clusters(judged, inventories)
     tenant, found = _find(judged, profile)
     plans = gate_plans(judged.catalog, judged.units)
@@ -63,11 +81,14 @@ def command(
     if not funnels:
         where = f" on {', '.join(clusters)}" if clusters else ""
         raise click.UsageError(f"profile {name} makes no claim{where}")
-    if form == "json":
-        click.echo(json.dumps(_document(judged, name, funnels), indent=2, ensure_ascii=False))
-    else:
-        click.echo("\n".join(funnel_text(name, one) for one in funnels), nl=False)
-    if judged.has_errors:
+    show_facts(
+        form,
+        colour,
+        outputs,
+        lambda: _document(judged, name, funnels),
+        lambda coloured: "\n".join(funnel_text(name, one, colour=coloured) for one in funnels),
+    )
+    if judged.has_errors and not quiet:
         click.echo(
             f"{counted(judged.findings)}; what is shown may be incomplete, run dracfg check",
             err=True,
@@ -91,6 +112,8 @@ def _find(judged: Judgement, name: str) -> tuple[Tenant, Profile]:
 
 
 def _document(judged: Judgement, name: str, funnels: Sequence[Funnel]) -> dict[str, Any]:
+    from dracfg.diagnostics.render.document import report
+
     results = {one.result for one in funnels}
     best = next(result for result in ("yes", "unknown", "no") if result in results)
     return report(

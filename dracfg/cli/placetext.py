@@ -10,11 +10,15 @@ from dracfg.allocate.funnel import Funnel, NodeFunnel, Step
 _MOST_ROWS = 40
 """Nodes that are listed one by one; where there are more, those that are alike share a row."""
 _GAP = "  "
+_COLOURS = {"yes": "\x1b[32m", "no": "\x1b[31m", "unknown": "\x1b[35m"}
+_RESET = "\x1b[0m"
 
 
-def funnel_text(profile: str, funnel: Funnel) -> str:
+def funnel_text(profile: str, funnel: Funnel, *, colour: bool = False) -> str:
     """The funnel of a profile on one cluster; ends in a newline."""
-    return "".join(f"{line}\n" for line in (_headline(profile, funnel), *_table(funnel)))
+    headline = _headline(profile, funnel)
+    lines = (f"\x1b[1m{headline}{_RESET}" if colour else headline, *_table(funnel, colour))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _headline(profile: str, funnel: Funnel) -> str:
@@ -29,7 +33,7 @@ def _headline(profile: str, funnel: Funnel) -> str:
     return f"{text} (as modelled, no inventory is recorded)" if funnel.modelled else text
 
 
-def _table(funnel: Funnel) -> Iterator[str]:
+def _table(funnel: Funnel, colour: bool) -> Iterator[str]:
     steps = [step for node in funnel.nodes for step in node.steps]
     if not steps:
         return
@@ -46,7 +50,9 @@ def _table(funnel: Funnel) -> Iterator[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        yield f"  {_GAP.join(cells)}".rstrip()
+        line = f"  {_GAP.join(cells)}".rstrip()
+        start = _COLOURS.get(row[-1].partition(":")[0]) if colour else None
+        yield line if start is None else f"{line.removesuffix(row[-1])}{start}{row[-1]}{_RESET}"
 
 
 def _cells(step: Step, *, named: bool, constrained: bool) -> list[str]:

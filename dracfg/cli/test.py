@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,14 @@ from dracfg.cli import exits, options
 from dracfg.cli.output import (
     OutputFile,
     counted,
+    findings_text,
     plural,
     text_width,
     wants_colour,
     write_output,
 )
 from dracfg.cli.repository import repository_errors
+from dracfg.source.tree import from_root
 
 if TYPE_CHECKING:
     from dracfg.pipeline import Judgement
@@ -67,7 +68,6 @@ def command(
 
     Example: dracfg test --coverage
     """
-    from dracfg.diagnostics.render.text import render
     from dracfg.pipeline import judge
     from dracfg.policytest.load import load_tests
 
@@ -78,16 +78,13 @@ def command(
         return exits.FINDINGS
     if kyverno is not None:
         return _export(judged, kyverno)
-    loaded = load_tests(root, _from_root(root, files), judged.catalog)
+    loaded = load_tests(root, [from_root(root, path) for path in files], judged.catalog)
     report = _report(judged, loaded, coverage, generated)
     for output in outputs:
         write_output(output, _text(report, output.form, colour=False))
     click.echo(_text(report, form, colour=wants_colour(colour)), nl=False)
     if loaded.findings and form == "text":
-        click.echo(
-            render(loaded.findings, loaded.lines, colour=wants_colour(colour), width=text_width()),
-            nl=False,
-        )
+        click.echo(findings_text(loaded.findings, loaded.lines, colour, root), nl=False)
     results = report["results"]
     failed = sum(not one["passed"] for one in results)
     if not quiet:
@@ -145,13 +142,3 @@ def _text(report: dict[str, Any], form: str, *, colour: bool) -> str:
     if form == "junit":
         return junit(report)
     return report_text(report, text_width(), colour=colour)
-
-
-def _from_root(root: Path, files: Sequence[Path]) -> list[str]:
-    """Paths as the process sees them, from the root on where they lie below it."""
-    above = root.resolve()
-    whole = [path.resolve() for path in files]
-    return [
-        (path.relative_to(above) if path.is_relative_to(above) else path).as_posix()
-        for path in whole
-    ]

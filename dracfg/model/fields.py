@@ -94,6 +94,27 @@ def describe(path: str) -> Described:
     return Described(here, _field(root, name, schema, required), tuple(_variants(root, schema)))
 
 
+def fields_of(kind: str) -> Iterator[tuple[str, Field]]:
+    """Every field of a kind with its path, each before those inside it. Raises KeyError.
+
+    Forms of one value that share a key are told once; a form inside itself is not entered again.
+    """
+    root = kind_schema(kind)
+    yield from _inside(root, root, kind, ())
+
+
+def _inside(
+    root: _Schema, schema: _Schema, path: str, entered: tuple[_Schema, ...]
+) -> Iterator[tuple[str, Field]]:
+    forms = [form for form in _forms(root, schema) if form not in entered]
+    for key in dict.fromkeys(key for form in forms for key in form["properties"]):
+        having = [form for form in forms if key in form["properties"]]
+        required = all(key in form.get("required", ()) for form in having)
+        here, joined = f"{path}.{key}", _joined([form["properties"][key] for form in having])
+        yield here, _field(root, key, joined, required)
+        yield from _inside(root, joined, here, (*entered, *forms))
+
+
 def _joined(schemas: Sequence[_Schema]) -> _Schema:
     """One schema for a key that several forms have: all that they say, and the default they share."""
     distinct = [schema for i, schema in enumerate(schemas) if schema not in schemas[:i]]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dracfg.packaged import packaged_text
+from pathlib import Path
+
+from dracfg.packaged import packaged_path, packaged_text
 
 HEADINGS = ("What it means", "Why it matters", "How to mend it", "An example")
 """The headings of a page, in order."""
@@ -11,6 +13,11 @@ HEADINGS = ("What it means", "Why it matters", "How to mend it", "An example")
 def page(code: str) -> str | None:
     """The page of a rule as Markdown, `# CODE: title` first; None where none is written."""
     return packaged_text(__name__, f"{code}.md")
+
+
+def page_path(code: str) -> Path | None:
+    """The file of a rule's page, for what opens files; None where it is not on disk."""
+    return packaged_path(__name__, f"{code}.md")
 
 
 def faults(text: str, code: str, title: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dracfg.diagnostics.diagnostic import Diagnostic, Related
+from dracfg.diagnostics.render.links import NO_LINKS, Links
 from dracfg.diagnostics.render.plain import plain
 from dracfg.diagnostics.span import Span
 
@@ -19,10 +20,19 @@ _COLOURS = {"error": "31", "warning": "33", "unknown": "35", "note": "36"}
 _SAME_MOST = 5
 
 
-def render(findings: Iterable[Diagnostic], lines: Lines, *, colour: bool, width: int = 100) -> str:
+def render(
+    findings: Iterable[Diagnostic],
+    lines: Lines,
+    *,
+    colour: bool,
+    width: int = 100,
+    links: Links = NO_LINKS,
+) -> str:
     """All findings that are not waived, a blank line between two; those alike fold into one."""
     standing = (finding for finding in findings if finding.waived is None)
-    shown = [_finding(finding, more, lines, colour, width) for finding, more in _folded(standing)]
+    shown = [
+        _finding(finding, more, lines, colour, width, links) for finding, more in _folded(standing)
+    ]
     return "\n\n".join(shown) + "\n" if shown else ""
 
 
@@ -38,17 +48,20 @@ def _folded(findings: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, int]]:
             yield from ((finding, 0) for finding in same)
 
 
-def _finding(finding: Diagnostic, more: int, lines: Lines, colour: bool, width: int) -> str:
+def _finding(
+    finding: Diagnostic, more: int, lines: Lines, colour: bool, width: int, links: Links
+) -> str:
     paint = _painter(colour, _COLOURS[finding.severity])
-    rows = [f"{paint(f'{finding.severity}[{finding.code}]')}: {plain(finding.message)}"]
+    head = f"{finding.severity}[{links.rule(finding.code)}]"
+    rows = [f"{paint(head)}: {plain(finding.message)}"]
     places = [place for place in (finding.span, *(r.span for r in finding.related)) if place]
     gutter = max((len(str(place.line)) for place in places), default=1)
     margin = " " * gutter
     if finding.span is not None:
-        rows.append(f"{margin}--> {finding.span}")
+        rows.append(f"{margin}--> {links.span(finding.span)}")
         rows += _excerpt(finding.span, finding.label, lines, gutter, width, paint, "^")
     for related in finding.related:
-        rows += _related(finding.span, related, lines, gutter, width)
+        rows += _related(finding.span, related, lines, gutter, width, links)
     facts = [
         f"{name}: {plain(value)}"
         for name, value in (("found", finding.found), ("expected", finding.expected))
@@ -83,14 +96,14 @@ def _fix(span: Span, finding: Diagnostic, lines: Lines) -> str:
 
 
 def _related(
-    main: Span | None, related: Related, lines: Lines, gutter: int, width: int
+    main: Span | None, related: Related, lines: Lines, gutter: int, width: int, links: Links
 ) -> list[str]:
     margin = " " * gutter
     same_file = main is not None and main.path == related.span.path
     head = "-->" if same_file else ":::"
     uncoloured = _painter(False, "")
     return [
-        f"{margin}{head} {related.span}",
+        f"{margin}{head} {links.span(related.span)}",
         *_excerpt(related.span, related.label, lines, gutter, width, uncoloured, "-"),
     ]
 

@@ -40,6 +40,17 @@ def test_the_plan_as_data(root: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert rests == {"stable", "beta", "released", "measured", "enforced"}
 
 
+def test_the_plan_in_files_as_well(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [root / "made/plan.json", root / "plan.txt"]
+    arguments = ["-o", f"json={files[0]}", "-o", f"text={files[1]}", "-o", "json=-"]
+    assert invoke(["capacity", "-C", str(root), *arguments]) == 0
+    shown = capsys.readouterr().out
+    assert shown == files[1].read_text() + files[0].read_text()
+    assert json.loads(files[0].read_text())["kind"] == "CapacityPlan"
+    assert invoke(["capacity", "-C", str(root), "-o", "sarif=x"]) == 3
+    assert "formats: text, json" in capsys.readouterr().err
+
+
 def test_other_ways_stand_where_a_proof_fails(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

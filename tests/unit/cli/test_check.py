@@ -192,6 +192,20 @@ def test_waivers(
     assert first["waived"] == (None if code else kept)
 
 
+def test_waived_findings_are_told_on_demand(
+    waived: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--today", "2027-01-31", "-q", "-C", str(waived)]
+    assert invoke(["check", *arguments]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert invoke(["check", "-v", *arguments]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(
+        "waived SRC015 at tenants/void.yaml:1:1 until 2027-01-31: it is being"
+    )
+
+
 def test_without_a_day_a_waiver_holds_and_that_is_said(
     waived: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

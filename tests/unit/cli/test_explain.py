@@ -1,13 +1,14 @@
 """Pages of rules and fields."""
 
 import json
+import re
 
 import pytest
 
 from dracfg.cli.main import invoke
 from dracfg.diagnostics.registry import rules
 from dracfg.diff.change import change_kinds
-from dracfg.model.fields import UnknownPath, describe
+from dracfg.model.fields import UnknownPath, describe, fields_of, kinds
 
 
 def test_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,10 +57,94 @@ def test_all_rules(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["explain"]) == 0
     shown = capsys.readouterr().out
     assert all(f"  {code}  " in shown for code in rules())
+    assert invoke(["explain", "--list"]) == 0
+    assert capsys.readouterr().out == shown
+    assert invoke(["explain", "--list", "cap00"]) == 0
+    listed = capsys.readouterr().out
+    assert invoke(["explain", "CAP00"]) == 0
+    assert capsys.readouterr().out == listed
     assert invoke(["explain", "CAP00"]) == 0
     listed = capsys.readouterr().out.splitlines()
     assert listed[0] == "CAP: capacity"
     assert all(line.startswith("  CAP00") for line in listed[1:])
+
+
+def test_a_list_of_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "--list", "SHT"]) == 3
+    assert "no code is or begins with SHT; did you mean SHR?" in capsys.readouterr().err
+
+
+def test_a_search(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "--search", "Rounds size"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[:2] == ["rules", f"  SHR004  error    {rules()['SHR004'].title}"]
+    assert invoke(["explain", "--search", "quota enforces"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("fields\n")
+    assert "\n  Tenant.spec.entitlements.limit\n      What quota enforces;" in shown
+    assert invoke(["explain", "--search", "lower limit"]) == 0
+    assert "\nchanges\n  limit-lowered  a lower limit\n" in capsys.readouterr().out
+
+
+def test_a_search_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "--search", "quota enforces", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["kind"], document["words"]) == ("SearchResult", ["quota", "enforces"])
+    assert "Tenant.spec.entitlements.limit" in [one["path"] for one in document["fields"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--search", "zebra giraffe"], "has all of: zebra giraffe"),
+        (["--search", "a", "CAP001"], "--search takes the place of a subject"),
+        (["--recursive"], "--recursive needs a kind or field"),
+        (["--recursive", "Tenent"], "did you mean Tenant?"),
+    ],
+)
+def test_wrong_options(arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", *arguments]) == 3
+    assert part in capsys.readouterr().err
+
+
+def test_a_tree(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "--recursive", "Tenant"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[0] == "Tenant"
+    assert "    entitlements: list of map, default []" in rows
+    assert "      sharing: text, default whole" in rows
+    assert invoke(["explain", "--recursive", "Tenant.profiles", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["kind"], document["path"]) == ("FieldTree", "Tenant.spec.profiles")
+    assert document["fields"][0]["path"] == "Tenant.spec.profiles.name"
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_every_field_is_in_its_tree(kind: str) -> None:
+    listed = [path for path, _ in fields_of(kind)]
+    assert len(listed) == len(set(listed))
+    for path, field in fields_of(kind):
+        assert describe(path).field == field
+
+
+def test_a_page_in_colour(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "SHR004", "--color", "always"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"\x1b[1;4mSHR004: {rules()['SHR004'].title}\x1b[0m\n\nerror, level")
+    assert "\n\n\x1b[1;35mWhat it means\x1b[0m\n\n" in shown
+    assert "\n\n\n" not in shown
+    assert "##" not in shown
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert max(map(len, plain.split("\n"))) <= 80
+    assert invoke(["explain", "SHR004", "--color", "always", "--format", "json"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_a_field_in_colour(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explain", "Tenant.profiles", "--color", "always"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("\x1b[1mTenant.spec.profiles\x1b[0m: list of map\n")
+    assert "\n\x1b[1mname\x1b[0m: text, required\n" in shown
 
 
 def test_a_kind(capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +201,10 @@ def test_all_kinds_of_change(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("subject", "part"),
     [
-        ("XYZ998", "there is no code or kind XYZ998\n"),
+        (
+            "XYZ998",
+            "there is no code or kind XYZ998; to look for a word: dracfg explain --search XYZ998",
+        ),
         ("capo04", "did you mean CAP004?"),
         ("Tenent", "there is no code or kind Tenent; did you mean Tenant?"),
         ("nonsense", "there is no code or kind nonsense"),

@@ -65,6 +65,16 @@ def test_show_shows_no_value(
     assert SECRET not in said
 
 
+def test_show_in_colour(container: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["metadata", "show", str(container), "-C", str(container), "--color"]
+    invoke([*arguments, "never"])
+    plain = capsys.readouterr().out
+    invoke([*arguments, "always"])
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert (head[:9], head[-4:]) == ("\x1b[1mCLAIM", "\x1b[0m")
+    assert [head.removeprefix("\x1b[1m").removesuffix("\x1b[0m"), *rows] == plain.splitlines()
+
+
 def test_the_repository_gives_the_schemas(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

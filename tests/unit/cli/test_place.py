@@ -1,6 +1,7 @@
 """`dracfg place`, and records that are given on the command line."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -163,3 +164,16 @@ def test_check_says_what_it_judged(repository: Path, capsys: pytest.CaptureFixtu
     )
     assert invoke(["check", "-C", str(repository)]) == 0
     assert "(level intent)\n" in capsys.readouterr().err
+
+
+def test_colour_and_files(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["place", "vision/train-x8", "-C", str(repository)]
+    file = tmp_path / "place.txt"
+    assert invoke([*arguments, "-o", f"text={file}", "--color", "always"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("\x1b[1mprofile vision/train-x8 on prod-east: ")
+    assert "  \x1b[32myes\x1b[0m\n" in shown
+    assert "  \x1b[31mno: type is " in shown
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown) == file.read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,20 @@ def test_status_says_when_to_halt(root: Path, capsys: pytest.CaptureFixture[str]
     assert "dracfg rollout halt sim-to-claims" in capsys.readouterr().err
 
 
+def test_status_in_colour(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["status", "--evidence", evidence(root, "45s")]
+    assert rollout(root, *arguments) == 0
+    plain = capsys.readouterr().out
+    assert rollout(root, *arguments, "--color", "always") == 0
+    shown = capsys.readouterr().out
+    assert "\x1b" not in plain
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown) == plain
+    assert "start -> \x1b[1m[canary]\x1b[0m -> shared" in shown
+    assert f"  \x1b[31mblocks\x1b[0m  {GATE}: " in shown
+    assert rollout(root, "status", "--evidence", evidence(root, "1s"), "--color", "always") == 0
+    assert f"  \x1b[32mholds\x1b[0m  {GATE}: " in capsys.readouterr().out
+
+
 def test_status_as_a_document(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert rollout(root, "status", "--format", "json", "--evidence", evidence(root, "45s")) == 0
     document = json.loads(capsys.readouterr().out)
@@ -100,11 +115,58 @@ def test_nothing_measured_is_wrong_use(root: Path) -> None:
     assert rollout(root, "advance") == 3
 
 
-def test_without_a_gate_nothing_is_passed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_gates_those_of_what_it_protects_are_asked(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = root / "catalog/rollout.yaml"
     file.write_text(file.read_text().split("  gates:")[0])
+    assert rollout(root, "advance", "--evidence", evidence(root, "1s")) == 1
+    told = capsys.readouterr().err
+    assert "blocks  tenantBoundary: no data: no report of `dracfg test --format json`" in told
+    assert "blocks  driverErrors: no data: no server is named" in told
+    assert "later   podsOnFencedNodes: no pool is fenced" in told
+
+
+def test_gates_that_all_wait_pass_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = root / "catalog/rollout.yaml"
+    gates = "  gates:\n    - {measure: podsOnFencedNodes}\n"
+    file.write_text(file.read_text().split("  gates:")[0] + gates)
     assert rollout(root, "advance", "--evidence", evidence(root, "1s")) == 3
-    assert "no gate" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "no gate of sim-to-claims is asked on the way forward" in told
+    assert "podsOnFencedNodes: no pool is fenced" in told
+
+
+def test_what_was_measured_before_the_last_step_is_refused(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rollout(root, "advance", "--evidence", evidence(root, "1s")) == 0
+    older = root / "older.json"
+    older.write_text(json.dumps({"at": "2026-11-29T21:59:59Z", "gates": {GATE: 1}}))
+    assert rollout(root, "advance", "--evidence", str(older)) == 3
+    assert "before the last step at 2026-11-29T22:00:00Z" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        (["east=http://127.0.0.1:9"], "there is no Cluster east"),
+        (["http://127.0.0.1:9", "lab=http://127.0.0.1:9"], "one server for all clusters"),
+        (["lab=http://127.0.0.1:9", "lab=http://127.0.0.1:8"], "two servers for lab"),
+        (["lab=127.0.0.1:9"], "127.0.0.1:9 is not the address of a server"),
+    ],
+)
+def test_servers_are_named_by_cluster(
+    root: Path, capsys: pytest.CaptureFixture[str], named: list[str], said: str
+) -> None:
+    options = [word for one in named for word in ("--prometheus", one)]
+    assert rollout(root, "status", *options) == 3
+    assert said in capsys.readouterr().err
+
+
+def test_a_server_of_a_cluster_is_asked(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert rollout(root, "status", "--prometheus", "lab=http://127.0.0.1:9", "--timeout", "1") == 0
+    assert "no data: http://127.0.0.1:9 can't be asked" in capsys.readouterr().out
 
 
 def test_turning_wants_a_record(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -176,3 +176,31 @@ def test_no_gates() -> None:
         "runtimeConfig": [],
     }
     assert text_of(empty, 80).endswith("no gate is needed, and none is written\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "bright"),
+    [
+        (["policy/whole"], "kind:"),
+        (["{cluster}", "gates"], "STAGE"),
+        (["{cluster}/Namespace/dracfg-system"], "apiVersion:"),
+        (["{cluster}/Namespace/dracfg-system", "--why", "metadata/name"], "catalog/"),
+    ],
+    ids=["linked", "gates", "object", "why"],
+)
+def test_colour_changes_no_word(
+    repository: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], bright: str
+) -> None:
+    wanted = [one.format(cluster=a_cluster(repository)) for one in arguments]
+    plain = show(capsys, repository, *wanted, "--color", "never")
+    shown = show(capsys, repository, *wanted, "--color", "always")
+    assert "\x1b" not in plain
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown) == plain
+    assert any(bright in words for words in re.findall(r"\x1b\[1m(.*?)\x1b\[0m", shown))
+    document = show(capsys, repository, *wanted, "--color", "always", "--format", "json")
+    assert "\x1b" not in document
+
+
+def test_lines_of_a_block_are_no_keys() -> None:
+    text = text_of({"kind": "Driver", "note": "a\nb: c\n", "name": "x"}, 80, colour=True)
+    assert re.findall(r"\x1b\[1m(.*?)\x1b\[0m", text) == ["kind:", "note:", "name:"]

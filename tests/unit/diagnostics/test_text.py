@@ -1,9 +1,12 @@
 """Findings as a terminal shows them."""
 
+import re
+
 import pytest
 
 from dracfg.diagnostics import Related, Span, diagnose
 from dracfg.diagnostics.render.concise import render_concise
+from dracfg.diagnostics.render.links import Links, linked
 from dracfg.diagnostics.render.text import render
 
 LINES = {"a.yaml": ["first: line", "size: 10Gi  # ten", "wide: 日本 x"], "b.yaml": ["step: 8Gi"]}
@@ -87,3 +90,21 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
 def test_the_same_finding_in_many_places_folds() -> None:
     findings = [diagnose("SHR004", Span("a.yaml", 1, 1, 1, 2), "same") for _ in range(8)]
     assert "and 7 more of the same" in render(findings, lines, colour=False)
+
+
+def test_places_and_codes_lead_somewhere() -> None:
+    span, other = Span("a.yaml", 1, 4, 1, 5), Span("\x1bb.yaml", 2, 1, 2, 2)
+    finding = diagnose("SRC006", span, "no", related=[Related(other, "see")])
+    links = Links(lambda span: f"file:///{span.line}", lambda code: f"file:///{code}.md")
+    plain = render([finding], lambda _path: [], colour=False)
+    shown = render([finding], lambda _path: [], colour=False, links=links)
+    assert "error[\x1b]8;;file:///SRC006.md\x1b\\SRC006\x1b]8;;\x1b\\]: no\n" in shown
+    assert "--> \x1b]8;;file:///1\x1b\\a.yaml:1:4\x1b]8;;\x1b\\\n" in shown
+    assert "::: \x1b]8;;file:///2\x1b\\\\x1bb.yaml:2:1\x1b]8;;\x1b\\" in shown
+    assert re.sub("\x1b]8;;.*?\x1b\\\\", "", shown) == plain
+    assert "\x1b" not in plain
+
+
+def test_an_address_may_not_end_itself() -> None:
+    with pytest.raises(ValueError, match="end it"):
+        linked("a", "file:///a\x1b\\b")
