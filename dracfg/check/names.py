@@ -9,6 +9,7 @@ from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tier
 from dracfg.link.claims import alternative_name
 from dracfg.link.classes import admin_class_name, class_name, policies_in_force
+from dracfg.link.gates import gates_of
 from dracfg.model import kinds
 from dracfg.model.base import Spec, at
 from dracfg.model.sharing import Consumable, NamedSize, Partitioned
@@ -41,6 +42,15 @@ def stands_twice(catalog: Catalog) -> Iterator[Diagnostic]:
             rollout,
             "stage",
             ((s.name, ("stages", i, "name")) for i, s in enumerate(rollout.spec.stages)),
+        )
+        yield from _twice(
+            rollout,
+            "gate",
+            (
+                (gate.name, ("gates", gate.place, "name"))
+                for gate in gates_of(rollout.spec)
+                if gate.place is not None
+            ),
         )
 
 

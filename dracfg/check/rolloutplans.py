@@ -1,27 +1,30 @@
-"""ROL001-ROL010: whether a rollout can be walked, forth and back, without leaving anybody behind."""
+"""ROL001-ROL007, ROL009, ROL010: whether a rollout can be walked, forth and back, with nobody left behind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from dataclasses import dataclass
 from typing import Any
 
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.distributions import distribution
 from dracfg.kube.features import feature_matrix
-from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Cluster, Tier
-from dracfg.link.moves import claims_now, fenced_pools, pools_at, position
+from dracfg.link.moves import claims_now, fenced_pools, pools_at, position, split_now
 from dracfg.link.steps import Standing, at, reachable
 from dracfg.model import kinds
 from dracfg.model.base import at as place_of
 from dracfg.model.pool import Owner
-from dracfg.model.rollout import START, Subject
-from dracfg.source.times import parse_length
+from dracfg.model.rollout import START, RolloutSpec, Split, Subject
 
-_NEEDS: Mapping[Subject, str] = {"sharing": "sharing", "featureGate": "gate"}
-"""The field that says what a rollout of a subject moves to."""
+_NEEDS: Mapping[Subject, tuple[str, ...]] = {
+    "sharing": ("sharing",),
+    "featureGate": ("gate",),
+    "rebalance": ("sharing", "version"),
+}
+"""The fields that say what a rollout of a subject moves to."""
+_MOVED: Mapping[Subject, str] = {"rebalance": "claims"}
 
 
 def _ownership(catalog: Catalog) -> Iterator[tuple[kinds.Rollout, Tier]]:
@@ -70,7 +73,7 @@ def loses_both_paths(catalog: Catalog) -> Iterator[Diagnostic]:
     tenant waits meanwhile is the price of it.
     """
     for rollout, tier in _ownership(catalog):
-        if _is_one_switch(tier):
+        if tier.driver.is_one_switch:
             continue
         for cluster in catalog.clusters.values():
             pools = {pool.name: pool.document for pool in cluster.pools_of(tier)}
@@ -78,6 +81,23 @@ def loses_both_paths(catalog: Catalog) -> Iterator[Diagnostic]:
             if not moved or any(_starts_with(pools[name], tier) == "dra" for name in moved):
                 continue
             yield from _without_a_path(catalog, rollout, tier, cluster, pools)
+
+
+@dataclass(frozen=True, slots=True)
+class _Paths:
+    """Whether pools of a cluster take new work by plugin and by claims, and whether it has both owners."""
+
+    by_plugin: bool
+    by_claims: bool
+    both: bool
+
+    def lead_on(self, spec: RolloutSpec, tenant: str) -> bool:
+        """Whether a tenant has one of them, with something of its limit on it."""
+        claims = claims_now(spec, tenant, by_plugin=self.by_plugin)
+        split = split_now(spec, tenant) if self.both else None
+        return (self.by_plugin and (split is None or split.plugin > 0)) or (
+            self.by_claims and claims and (split is None or split.dra > 0)
+        )
 
 
 def _without_a_path(
@@ -94,20 +114,15 @@ def _without_a_path(
         if tenant.document.spec.state == "active"
         and any(grant.tier is tier for grant in tenant.grants_on(cluster.name))
     ]
-    taking = {name for name, document in pools.items() if document.spec.state == "open"}
+    # What people freeze or drain comes back, and must not wait for a plan that holds without it.
+    taking = {name for name, document in pools.items() if document.spec.state != "disabled"}
     for here in reachable(rollout.spec):
         spec = at(rollout.spec, here)
         moved = pools_at(spec, position(spec), pools)
         free = taking - fenced_pools(spec, pools)
-        by_plugin = any(
-            name not in moved and _starts_with(pools[name], tier) == "devicePlugin" for name in free
-        )
-        by_claims = any(name in moved or _starts_with(pools[name], tier) == "dra" for name in free)
-        lost = [
-            tenant
-            for tenant in entitled
-            if not by_plugin and not (by_claims and claims_now(spec, tenant, by_plugin=False))
-        ]
+        ours = {name for name in pools if _starts_with(pools[name], tier) == "devicePlugin"} - moved
+        paths = _Paths(bool(free & ours), bool(free - ours), bool(ours) and len(ours) < len(pools))
+        lost = [tenant for tenant in entitled if not paths.lead_on(spec, tenant)]
         if lost and taking:
             stage = max(position(spec), 0) + (here.phase == "fenced" and position(spec) >= 0)
             yield diagnose(
@@ -115,12 +130,14 @@ def _without_a_path(
                 place_of(rollout, "spec", "stages", min(stage, len(spec.stages) - 1), "pools"),
                 f"at {here}, {listed(lost[:5])} can get {tier.name} on {cluster.name} neither by "
                 "plugin nor by claims",
-                help=_help(here),
+                help=_help(here, split_now(spec, lost[0])),
             )
             return
 
 
-def _help(here: Standing) -> str:
+def _help(here: Standing, split: Split | None) -> str:
+    if split is not None and 0 in (split.plugin, split.dra):
+        return f"leave them some by either path in the split of {here.stage}"
     if here.stage == START:
         return "let the first stage leave a pool to the device plugin while its own are drained"
     if here.direction == "rollback":
@@ -172,20 +189,22 @@ def lacks_its_subject(catalog: Catalog) -> Iterator[Diagnostic]:
     """ROL005: a rollout says what it moves to, and nothing that another subject has."""
     for rollout in catalog.rollouts.values():
         spec = rollout.spec
-        needed = _NEEDS.get(spec.subject)
+        needed = _NEEDS.get(spec.subject, ())
         given: dict[str, Any] = {
             "sharing": spec.sharing,
+            "version": spec.version,
             "gate": spec.gate,
             "replaces": spec.replaces,
         }
-        if needed is not None and given[needed] is None:
-            yield diagnose(
-                "ROL005",
-                place_of(rollout, "spec", "subject"),
-                f"{rollout.name} moves {spec.subject} and has no `{needed}`",
-                help=f"write `{needed}`: what the pools move to",
-            )
-        allowed = {needed, "replaces"} if spec.subject == "sharing" else {needed}
+        for key in needed:
+            if given[key] is None:
+                yield diagnose(
+                    "ROL005",
+                    place_of(rollout, "spec", "subject"),
+                    f"{rollout.name} moves {spec.subject} and has no `{key}`",
+                    help=f"write `{key}`: what the {_MOVED.get(spec.subject, 'pools')} move to",
+                )
+        allowed = {*needed, "replaces"} if spec.subject == "sharing" else {*needed}
         for key, value in given.items():
             if value is not None and key not in allowed:
                 yield diagnose(
@@ -224,33 +243,11 @@ def is_named_start(catalog: Catalog) -> Iterator[Diagnostic]:
                 )
 
 
-def halts_before_it_holds(catalog: Catalog) -> Iterator[Diagnostic]:
-    """ROL008: the limit that halts lies at or above the one that lets on."""
-    for rollout in catalog.rollouts.values():
-        for i, gate in enumerate(rollout.spec.gates):
-            if gate.halt is None:
-                continue
-            if isinstance(gate.max, str) != isinstance(gate.halt, str):
-                wrong = "one is a number, the other a length of time"
-            elif limit_of(gate.halt) < limit_of(gate.max):  # type: ignore[operator]  # of one kind
-                wrong = f"it would halt at {gate.halt} and go on up to {gate.max}"
-            else:
-                continue
-            yield diagnose(
-                "ROL008",
-                place_of(rollout, "spec", "gates", i, "halt"),
-                f"gate {gate.name}: {wrong}",
-                found=str(gate.halt),
-                expected=f"at least {gate.max}",
-                help="write a `halt` that is worse than `max`",
-            )
-
-
 def shares_one_switch(catalog: Catalog) -> Iterator[Diagnostic]:
     """ROL009: a driver whose switch is the cluster's can't have pools on both sides."""
     pools = _documents(catalog)
     for rollout, tier in _ownership(catalog):
-        if not _is_one_switch(tier):
+        if not tier.driver.is_one_switch:
             continue
         for i in range(len(rollout.spec.stages)):
             for cluster in catalog.clusters.values():
@@ -264,12 +261,6 @@ def shares_one_switch(catalog: Catalog) -> Iterator[Diagnostic]:
                         f"{cluster.name}, and {listed(sorted(here - moved))} would stay behind",
                         help="move all pools of the cluster in one stage, cluster by cluster",
                     )
-
-
-def _is_one_switch(tier: Tier) -> bool:
-    """Whether driver and device plugin are switched for a whole cluster at once."""
-    preset = tier.driver.preset
-    return preset is not None and preset.device_plugin.cluster_wide_switch
 
 
 def gate_comes_to_no_pool(catalog: Catalog) -> Iterator[Diagnostic]:
@@ -310,11 +301,6 @@ def _no_kubelet_gate(cluster: Cluster, gate: str) -> tuple[str, str] | None:
     return None
 
 
-def limit_of(threshold: Quantity | str) -> Quantity | timedelta:
-    """A threshold as something that compares: a length of time, or the quantity."""
-    return parse_length(threshold) if isinstance(threshold, str) else threshold
-
-
 RULES: tuple[Rule, ...] = (
     starts_with_claims,
     loses_both_paths,
@@ -323,7 +309,6 @@ RULES: tuple[Rule, ...] = (
     lacks_its_subject,
     meets_another,
     is_named_start,
-    halts_before_it_holds,
     shares_one_switch,
     gate_comes_to_no_pool,
 )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dracfg.check.rule import Rule, listed
-from dracfg.diagnostics import Diagnostic, Related, diagnose
+from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Grant, Tenant
+from dracfg.link.moves import claims_now, fenced_pools, pools_at, position, split_now
+from dracfg.link.steps import at as at_standing
+from dracfg.link.steps import reachable
 from dracfg.model import kinds
 from dracfg.model.base import at
-from dracfg.model.rollout import Stage
+from dracfg.model.rollout import RolloutSpec, Split, Stage
 
 
 def is_not_split(catalog: Catalog) -> Iterator[Diagnostic]:
@@ -17,32 +20,58 @@ def is_not_split(catalog: Catalog) -> Iterator[Diagnostic]:
     for tenant in catalog.tenants.values():
         if tenant.document.spec.state == "removed":
             continue
-        moving: dict[tuple[str, str], list[Grant]] = {}
-        for grant in tenant.grants:
-            if len(grant.owners) > 1 and grant.lender is None:
-                moving.setdefault((grant.cluster.name, grant.tier.name), []).append(grant)
-        for grants in moving.values():
+        for grants in _by_tier(grant for grant in tenant.grants if len(grant.owners) > 1):
             yield from _split(catalog, tenant, grants)
 
 
-def _split(catalog: Catalog, tenant: Tenant, grants: list[Grant]) -> Iterator[Diagnostic]:
-    """Judges one tenant's grants of one tier on one cluster."""
-    tier, cluster = grants[0].tier, grants[0].cluster
-    limit = sum(numbers.limit for grant in grants for numbers in grant.numbers.values())
+def will_not_be_split(catalog: Catalog) -> Iterator[Diagnostic]:
+    """OWN006 for every other place that a rollout can stand at, so that no step leads into it.
+
+    Where driver and plugin are one switch of the cluster, ROL009 says that there is no such place.
+    """
+    for rollout in catalog.rollouts.values():
+        tier = catalog.tiers.get(rollout.spec.tier)
+        if tier is None or rollout.spec.subject != "ownership" or tier.driver.is_one_switch:
+            continue
+        for tenant in catalog.tenants.values():
+            if tenant.document.spec.state == "removed":
+                continue
+            own = (grant for grant in tenant.grants if grant.tier is tier)
+            for grants in _by_tier(own):
+                yield from _split_later(rollout, tenant, grants)
+
+
+def _by_tier(grants: Iterable[Grant]) -> Iterable[list[Grant]]:
+    """A tenant's own grants, those of one tier on one cluster together; what is borrowed is left out."""
+    found: dict[tuple[str, str], list[Grant]] = {}
+    for grant in grants:
+        if grant.lender is None:
+            found.setdefault((grant.cluster.name, grant.tier.name), []).append(grant)
+    return found.values()
+
+
+def _limit(grants: Iterable[Grant]) -> int:
+    return sum(numbers.limit for grant in grants for numbers in grant.numbers.values())
+
+
+def _entitled(tenant: Tenant, grant: Grant) -> Span:
     names = [entitlement.name for entitlement in tenant.document.spec.entitlements]
-    position = names.index(grants[0].name)
-    entitled = at(tenant.document, "spec", "entitlements", position, "tier")
+    return at(tenant.document, "spec", "entitlements", names.index(grant.name), "tier")
+
+
+def _split(catalog: Catalog, tenant: Tenant, grants: list[Grant]) -> Iterator[Diagnostic]:
+    """Judges one tenant's grants of one tier on one cluster where its rollout stands."""
+    tier, cluster, limit = grants[0].tier, grants[0].cluster, _limit(grants)
     rollout = next((r for r in catalog.rollouts.values() if r.spec.tier == tier.name), None)
-    i, stage = _current(rollout) if rollout is not None else (0, None)
-    split = stage.split.get(tenant.name) if stage is not None else None
+    i = max(position(rollout.spec), 0) if rollout is not None else 0
+    split = split_now(rollout.spec, tenant.name) if rollout is not None else None
     if rollout is None or split is None:
         where = "a Rollout's stage"
         if rollout is not None:
             where = f"the stage {rollout.spec.stage} of {rollout.name}"
-        half = limit // 2
         yield diagnose(
             "OWN006",
-            entitled,
+            _entitled(tenant, grants[0]),
             f"{tier.name} has both owners on {cluster.name}, "
             f"and the limit of {tenant.name} is not split between them",
             related=[
@@ -53,26 +82,79 @@ def _split(catalog: Catalog, tenant: Tenant, grants: list[Grant]) -> Iterator[Di
                 for pool in cluster.pools_of(tier)
             ],
             found=f"a limit of {limit}",
-            help=f"write `split: {{{tenant.name}: {{plugin: {limit - half}, dra: {half}}}}}` "
-            f"in {where}, the two summing to {limit}",
+            help=_halves(tenant, limit, where),
         )
-    elif split.plugin + split.dra != limit:
-        yield diagnose(
-            "OWN006",
-            at(rollout, "spec", "stages", i, "split", tenant.name, "dra"),
-            f"the split of {tenant.name} comes to {split.plugin + split.dra}, its limit is {limit}",
-            related=[Related(entitled, f"entitled to {limit} of {tier.name}")],
-            found=f"{split.plugin} + {split.dra}",
-            expected=str(limit),
-            help=f"write dra: {max(limit - split.plugin, 0)}, or plugin: {max(limit - split.dra, 0)}",
-        )
+    elif tenant.name in rollout.spec.stages[i].split and split.plugin + split.dra != limit:
+        yield _wrong_sum(rollout, i, tenant, grants[0], split, limit)
 
 
-def _current(rollout: kinds.Rollout) -> tuple[int, Stage | None]:
-    for i, stage in enumerate(rollout.spec.stages):
-        if stage.name == rollout.spec.stage:
-            return i, stage
-    return 0, None
+def _split_later(
+    rollout: kinds.Rollout, tenant: Tenant, grants: list[Grant]
+) -> Iterator[Diagnostic]:
+    """Judges them wherever else the rollout can stand, each stage once; at the start nothing has moved."""
+    spec, limit = rollout.spec, _limit(grants)
+    judged = {position(spec)} if _has_both_paths(spec, tenant, grants[0]) else set[int]()
+    for here in reachable(spec):
+        moved = at_standing(spec, here)
+        i = position(moved)
+        if i < 0 or i in judged or not _has_both_paths(moved, tenant, grants[0]):
+            continue
+        judged.add(i)
+        stage = spec.stages[i]
+        split = stage.split.get(tenant.name)
+        if split is None:
+            yield diagnose(
+                "OWN006",
+                at(rollout, "spec", "stages", i, "split" if stage.split else "tenants"),
+                f"at {here}, {grants[0].tier.name} has both owners on {grants[0].cluster.name}, and the "
+                f"limit of {tenant.name} is not split between them",
+                related=[Related(_entitled(tenant, grants[0]), f"{tenant.name} is entitled here")],
+                found=f"a limit of {limit}",
+                help=_halves(tenant, limit, f"the stage {stage.name} of {rollout.name}"),
+            )
+        elif split.plugin + split.dra != limit:
+            yield _wrong_sum(rollout, i, tenant, grants[0], split, limit)
+
+
+def _has_both_paths(spec: RolloutSpec, tenant: Tenant, grant: Grant) -> bool:
+    """Whether new work of a tenant goes both ways on a cluster, were the rollout what `spec` says."""
+    driver = grant.tier.driver.name
+    pools = {pool.name: pool.document for pool in grant.cluster.pools_of(grant.tier)}
+    moved, fenced = pools_at(spec, position(spec), pools), fenced_pools(spec, pools)
+    plugin = [
+        name
+        for name, pool in pools.items()
+        if name not in moved and pool.spec.owner.get(driver, "dra") == "devicePlugin"
+    ]
+    open_plugin = any(pools[name].spec.state == "open" and name not in fenced for name in plugin)
+    reaches = any(pools_at(spec, place, pools) for place in range(len(spec.stages)))
+    return (
+        0 < len(plugin) < len(pools)
+        and reaches
+        and claims_now(spec, tenant.name, by_plugin=open_plugin)
+    )
+
+
+def _halves(tenant: Tenant, limit: int, where: str) -> str:
+    half = limit // 2
+    return (
+        f"write `split: {{{tenant.name}: {{plugin: {limit - half}, dra: {half}}}}}` "
+        f"in {where}, the two summing to {limit}"
+    )
+
+
+def _wrong_sum(
+    rollout: kinds.Rollout, i: int, tenant: Tenant, grant: Grant, split: Split, limit: int
+) -> Diagnostic:
+    return diagnose(
+        "OWN006",
+        at(rollout, "spec", "stages", i, "split", tenant.name, "dra"),
+        f"the split of {tenant.name} comes to {split.plugin + split.dra}, its limit is {limit}",
+        related=[Related(_entitled(tenant, grant), f"entitled to {limit} of {grant.tier.name}")],
+        found=f"{split.plugin} + {split.dra}",
+        expected=str(limit),
+        help=f"write dra: {max(limit - split.plugin, 0)}, or plugin: {max(limit - split.dra, 0)}",
+    )
 
 
 def does_not_widen(catalog: Catalog) -> Iterator[Diagnostic]:
@@ -125,4 +207,4 @@ def _named(stage: Stage, key: str, everything: set[str]) -> set[str]:
     return set(everything) if named == "*" else set(named)
 
 
-RULES: tuple[Rule, ...] = (is_not_split, does_not_widen)
+RULES: tuple[Rule, ...] = (is_not_split, will_not_be_split, does_not_widen)

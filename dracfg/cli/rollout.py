@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
-import yaml
 
 from dracfg.cli import exits, options
 from dracfg.cli.fix import replace_file
+from dracfg.cli.output import show_facts
+from dracfg.cli.rebalance import rebalance_plan, recorded
 from dracfg.cli.repository import hint, repository_errors
+from dracfg.cli.rolloutevidence import gates_now, measured, measured_gates, proof
 from dracfg.cli.rollouttext import status_document, status_text
 from dracfg.link.moves import pools_at, position
 from dracfg.link.steps import Command, Refused, Step, step
 from dracfg.model.kinds import Rollout
 from dracfg.model.rollout import Evidence
 from dracfg.pipeline import Judgement, judge
-from dracfg.rollout.gates import Judged, asked, judge_gates, verdict_of
-from dracfg.rollout.prometheus import Answers, Server, ask
-from dracfg.rollout.recorded import NotEvidence, answers_of
+from dracfg.rollout.gates import judge_gates, verdict_of
+from dracfg.rollout.rebalancetext import plan_document, plan_text
+from dracfg.rollout.runbook import RECORD, rollout_runbook
 from dracfg.rollout.writing import CannotEdit, edits_of, holds
 from dracfg.source.edits import ChangedFile, edit_file
 from dracfg.source.lineends import with_line_feeds
@@ -32,10 +33,6 @@ from dracfg.source.records import read_record
 from dracfg.source.times import format_time, newest_time
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_RECORD = (
-    "kubectl get resourceclaims,pods,events,resourceslices,deviceclasses,nodes "
-    "--all-namespaces --output=json > record.json"
-)
 _NEEDED = ("ResourceClaim", "Pod", "ResourceSlice")
 """Kinds that a record must hold some of, or claims and pods could have been left out of it."""
 
@@ -56,52 +53,73 @@ def command() -> None:
     """
 
 
-def _measured(function: _F) -> _F:
-    for option in (
-        click.option(
-            "--timeout", type=click.FloatRange(min=0.1), default=30.0, show_default=True,
-            metavar="SECONDS", envvar="DRACFG_PROMETHEUS_TIMEOUT",
-            help="How long to wait for an answer.",
-        ),
-        click.option(
-            "--evidence", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            envvar="DRACFG_EVIDENCE", help="What was measured, from a file.",
-        ),
-        click.option(
-            "--prometheus", metavar="URL", envvar="DRACFG_PROMETHEUS",
-            help="The server to ask; DRACFG_PROMETHEUS_HEADER holds a header `Name: value`.",
-        ),
-    ):  # fmt: skip
-        function = option(function)
-    return function
+def _with_runbook(function: _F) -> _F:
+    """Adds `--runbook`: the page of where the rollout stands once the command is done."""
+
+    @wraps(function)
+    def run(*, name: str, root: Path, runbook: Path | None, **rest: Any) -> int:
+        code: int = function(name=name, root=root, **rest)
+        if runbook is not None:
+            found = _find(root, name)
+            judged = found.judged
+            text = rollout_runbook(judged.catalog, judged.units, found.rollout)
+            try:
+                runbook.write_text(text, encoding="utf-8")
+            except OSError as fault:
+                raise click.ClickException(f"{runbook}: {fault.strerror}") from None
+        return code
+
+    option = click.option(
+        "--runbook", type=click.Path(path_type=Path, dir_okay=False), envvar="DRACFG_RUNBOOK",
+        help="Write steps, checks, when to stop and the way back, as Markdown.",
+    )  # fmt: skip
+    return cast("_F", option(run))
 
 
 @command.command(name="status")
-@click.argument("name")
+@click.argument("name", shell_complete=options.named("Rollout"))
 @options.root
-@_measured
+@_with_runbook
+@measured
+@recorded
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
     envvar="DRACFG_ROLLOUT_FORMAT", help="The same facts for people or for programs.",
 )  # fmt: skip
+@options.colour
 def status(
-    name: str, root: Path, prometheus: str | None, evidence: Path | None, timeout: float, form: str
+    name: str,
+    root: Path,
+    prometheus: tuple[str, ...],
+    evidence: tuple[Path, ...],
+    timeout: float,
+    records: tuple[Path, ...],
+    form: str,
+    colour: str,
 ) -> int:
     """Show where a rollout stands, what its gates say, and which steps may follow.
 
+    With --record, a rebalance lists which claims may be made anew, and in which order.
     Exit code 1 where a gate is beyond the limit at which the rollout must be halted.
     """
     found = _find(root, name)
     spec = found.rollout.spec
-    answers = _answers(found, prometheus, evidence, timeout, spec.direction)
-    judged = None
-    if answers is not None:
-        judged = judge_gates(asked(spec.gates, spec.direction), answers.by_gate)
-    document = status_document(found.judged.catalog, found.rollout, judged)
-    if form == "json":
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-    else:
-        click.echo(status_text(document), nl=False)
+    catalog = found.judged.catalog
+    gates, later = gates_now(catalog, found.rollout, spec.direction)
+    answers = measured_gates(catalog, found.rollout, gates, prometheus, evidence, timeout)
+    judged = None if answers is None else judge_gates(gates, answers.by_gate)
+    document = status_document(catalog, found.rollout, judged, later)
+    plan = rebalance_plan(found.judged, found.rollout, records)
+    if plan is not None:
+        document["rebalance"] = plan_document(plan)
+    told = "" if plan is None else plan_text(plan)
+    show_facts(
+        form,
+        colour,
+        (),
+        lambda: document,
+        lambda has_colour: status_text(document, colour=has_colour) + told,
+    )
     halted = judged is not None and any(one.halts for one in judged)
     if halted and spec.direction != "halted":
         click.echo(f"halt it: dracfg rollout halt {name} --record record.json", err=True)
@@ -110,32 +128,42 @@ def status(
 
 
 @command.command(name="advance")
-@click.argument("name")
+@click.argument("name", shell_complete=options.named("Rollout"))
 @options.root
-@_measured
+@_with_runbook
+@measured
 def advance(
-    name: str, root: Path, prometheus: str | None, evidence: Path | None, timeout: float
+    name: str,
+    root: Path,
+    prometheus: tuple[str, ...],
+    evidence: tuple[Path, ...],
+    timeout: float,
 ) -> int:
     """Take the next step, if every gate of the way holds; their readings are written down."""
     found = _find(root, name)
     taken = _step(found, "advance")
     if taken.asks is None:
         return _write(found, taken, None)
-    gates = asked(found.rollout.spec.gates, taken.asks)
+    catalog = found.judged.catalog
+    gates, later = gates_now(catalog, found.rollout, taken.asks)
     if not gates:
+        waiting = "".join(f"\n  {gate}: {why}" for gate, why in later.items())
         raise click.ClickException(
             f"no gate of {name} is asked on the way {taken.asks}: what nobody measures can't be passed"
+            f"{waiting}"
         )
-    answers = _answers(found, prometheus, evidence, timeout, taken.asks)
+    answers = measured_gates(catalog, found.rollout, gates, prometheus, evidence, timeout)
     if answers is None:
         raise click.UsageError("name what was measured: --prometheus URL or --evidence FILE")
     judged = judge_gates(gates, answers.by_gate)
+    for gate, why in later.items():
+        click.echo(f"later   {gate}: {why}", err=True)
     for one in judged:
         click.echo(f"{'holds ' if one.holds else 'blocks'}  {one.gate.name}: {one.says}", err=True)
     if verdict_of(judged) != "passed":
         click.echo(f"{name} stays at {taken.before}; nothing was written", err=True)
         return exits.FINDINGS
-    return _write(found, taken, _proof(taken, answers, judged))
+    return _write(found, taken, proof(found.rollout, taken, answers, judged))
 
 
 def _turn(what: Command, name: str, root: Path, records: Sequence[Path], without: bool) -> int:
@@ -143,7 +171,7 @@ def _turn(what: Command, name: str, root: Path, records: Sequence[Path], without
     taken = _step(found, what)
     if not records and not without:
         raise click.UsageError(
-            f"events expire and claims go with their pods, so take a record first:\n  {_RECORD}\n"
+            f"events expire and claims go with their pods, so take a record first:\n  {RECORD}\n"
             "and name it with --record; --without-record goes on without"
         )
     return _write(found, taken, _recorded(taken, records) if records else None)
@@ -165,8 +193,9 @@ def _turning(function: _F) -> _F:
 
 
 @command.command(name="halt")
-@click.argument("name")
+@click.argument("name", shell_complete=options.named("Rollout"))
 @options.root
+@_with_runbook
 @_turning
 def halt(name: str, root: Path, records: tuple[Path, ...], without_record: bool) -> int:
     """Stop a rollout where it stands; what has moved stays."""
@@ -174,8 +203,9 @@ def halt(name: str, root: Path, records: tuple[Path, ...], without_record: bool)
 
 
 @command.command(name="rollback")
-@click.argument("name")
+@click.argument("name", shell_complete=options.named("Rollout"))
 @options.root
+@_with_runbook
 @_turning
 def rollback(name: str, root: Path, records: tuple[Path, ...], without_record: bool) -> int:
     """Turn a rollout back: the last stage's pools let nothing new in, and are handed back once empty."""
@@ -210,47 +240,6 @@ def _step(found: Found, what: Command) -> Step:
     return taken
 
 
-def _answers(
-    found: Found, prometheus: str | None, evidence: Path | None, timeout: float, way: str
-) -> Answers | None:
-    """What was measured, from wherever it is asked for; None where nothing is named."""
-    if prometheus is not None and evidence is not None:
-        raise click.UsageError("--prometheus and --evidence exclude each other")
-    if evidence is not None:
-        raw = evidence.read_bytes()
-        try:
-            return answers_of(yaml.safe_load(raw), raw, evidence.as_posix())
-        except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
-            raise click.ClickException(f"{evidence} is neither YAML nor JSON") from None
-        except NotEvidence as missing:
-            raise click.ClickException(str(missing)) from None
-    if prometheus is None:
-        return None
-    if not prometheus.startswith(("http://", "https://")):
-        raise click.UsageError(
-            f"{prometheus} is not the address of a server: write http:// or https://"
-        )
-    name, sign, value = os.environ.get("DRACFG_PROMETHEUS_HEADER", "").partition(":")
-    headers = {name.strip(): value.strip()} if sign else {}
-    gates = asked(found.rollout.spec.gates, "rollback" if way == "rollback" else "forward")
-    return ask(Server(prometheus, headers, timeout), gates)
-
-
-def _proof(taken: Step, answers: Answers, judged: Sequence[Judged]) -> Evidence:
-    if answers.at is None:
-        raise click.ClickException("the server does not tell its time, so its answers have none")
-    return Evidence(
-        stage=taken.before.stage,
-        phase=taken.before.phase,
-        direction=taken.before.direction,
-        verdict=verdict_of(judged),
-        at=answers.at,
-        source=answers.source,
-        digest=f"sha256:{hashlib.sha256(answers.raw).hexdigest()}",
-        readings=tuple(one.reading for one in judged),
-    )
-
-
 def _recorded(taken: Step, records: Sequence[Path]) -> Evidence:
     """The evidence of recorded dumps: their digest, and the newest moment that they tell of."""
     digest, read = hashlib.sha256(), []
@@ -265,7 +254,7 @@ def _recorded(taken: Step, records: Sequence[Path]) -> Evidence:
     missing = [kind for kind in _NEEDED if kind not in kinds]
     if missing:
         raise click.ClickException(
-            f"the record holds no {', no '.join(missing)}; take it with\n  {_RECORD}"
+            f"the record holds no {', no '.join(missing)}; take it with\n  {RECORD}"
         )
     moment = newest_time(read)
     if moment is None:

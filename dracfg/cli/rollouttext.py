@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
+from dracfg.diagnostics.render.ink import VERDICTS, ink
 from dracfg.link.catalog import Catalog
+from dracfg.link.gates import order_of
 from dracfg.link.moves import stages_of
 from dracfg.link.steps import Command, Step, step
 from dracfg.model.kinds import Rollout
-from dracfg.rollout.gates import Judged, verdict_of
+from dracfg.rollout.gates import Judged, verdict_of, written
 
 _VERDICTS = {"passed": "proven", "failed": "refuted", "missing": "unknown"}
 
 
 def status_document(
-    catalog: Catalog, rollout: Rollout, judged: Sequence[Judged] | None
+    catalog: Catalog,
+    rollout: Rollout,
+    judged: Sequence[Judged] | None,
+    later: Mapping[str, str],
 ) -> dict[str, Any]:
-    """`{kind: RolloutStatus, stage, phase, direction, pools[], gates[], steps[]}`."""
+    """`{kind: RolloutStatus, stage, phase, direction, order[], pools[], gates[], later[], steps[]}`.
+
+    `later` says of gates that have nothing to measure yet what they wait for.
+    """
     spec = rollout.spec
     tier = catalog.tiers.get(spec.tier)
     return {
@@ -28,6 +36,7 @@ def status_document(
         "tier": spec.tier,
         "subject": spec.subject,
         "protects": spec.protects,
+        "order": list(order_of(spec)),
         "stage": spec.stage,
         "phase": spec.phase,
         "direction": spec.direction,
@@ -45,15 +54,17 @@ def status_document(
         "gates": [
             {
                 "name": one.gate.name,
+                "measure": None if one.gate.measure is None else one.gate.measure.id,
                 "value": one.worst,
-                "max": str(one.gate.max),
-                "halt": None if one.gate.halt is None else str(one.gate.halt),
+                "max": written(one.gate.max),
+                "halt": None if one.gate.halt is None else written(one.gate.halt),
                 "verdict": one.verdict,
                 "halts": one.halts,
                 "says": one.says,
             }
             for one in judged or ()
         ],
+        "later": [{"name": name, "why": why} for name, why in later.items()],
         "steps": [_step(spec, command) for command in get_args(Command)],
     }
 
@@ -65,24 +76,31 @@ def _step(spec: Any, command: Command) -> dict[str, Any]:
     return {"command": command, "to": None, "flips": False, "refused": taken.why}
 
 
-def status_text(document: dict[str, Any]) -> str:
-    """The document for a terminal."""
-    return "\n".join(_lines(document)) + "\n"
+def status_text(document: dict[str, Any], *, colour: bool = False) -> str:
+    """The document for a terminal; in colour, gates show by it whether they hold."""
+    return "\n".join(_lines(document, colour)) + "\n"
 
 
-def _lines(document: dict[str, Any]) -> Iterator[str]:
+def _lines(document: dict[str, Any], colour: bool) -> Iterator[str]:
     way = "" if document["direction"] == "forward" else f", {document['direction']}"
     fenced = ", the next pools fenced" if document["phase"] == "fenced" else ""
-    yield f"{document['name']}: {document['tier']}, {document['subject']}"
-    marks = (f"[{n}]" if n == document["stage"] else n for n in document["stages"])
+    head = f"{document['name']}: {document['tier']}, {document['subject']}"
+    yield ink(head, "strong", colour=colour)
+    here = ink(f"[{document['stage']}]", "strong", colour=colour)
+    marks = (here if n == document["stage"] else n for n in document["stages"])
     yield f"  {' -> '.join(marks)}{fenced}{way}"
     for pool in document["pools"]:
         owner = "claims" if pool["owner"] == "dra" else "device plugin"
         yield f"  {pool['name']} on {pool['cluster']}: {owner}, {pool['state']}"
     for gate in document["gates"]:
-        word = {"passed": "holds", "failed": "blocks", "missing": "blocks"}[gate["verdict"]]
+        tone = VERDICTS[_VERDICTS[gate["verdict"]]]
+        word = ink("holds" if gate["verdict"] == "passed" else "blocks", tone, colour=colour)
         halts = "; beyond the limit that halts" if gate["halts"] else ""
         yield f"  {word}  {gate['name']}: {gate['says']}{halts}"
+    for gate in document["later"]:
+        yield f"  {ink('later', 'open', colour=colour)}   {gate['name']}: {gate['why']}"
+    if document["subject"] != "rebalance":
+        yield f"  each pool: {', then '.join(document['order'])}"
     for one in document["steps"]:
         told = one["to"] or f"not now: {one['refused']}"
         yield f"  {one['command']:<9} {told}{'; pools change hands' if one['flips'] else ''}"

@@ -17,6 +17,7 @@ from dracfg.link.moves import Move, of_ownership, state_now
 from dracfg.link.numbers import ByPart, rest
 from dracfg.model import kinds
 from dracfg.model.cluster import Scheduler
+from dracfg.model.objectives import Objectives
 from dracfg.model.pool import Owner, PoolState
 from dracfg.model.sharing import Consumable, Exclusive, Partition, Partitioned, TimeSliced
 from dracfg.model.tenant import AcceptedOffer, Entitlement, TenantNamespace
@@ -40,6 +41,11 @@ class Tier:
         """What one device offers, by the key that the driver publishes."""
         device = self.document.spec.device
         return {self.driver.spelling(key): amount for key, amount in device.capacity.items()}
+
+    @property
+    def objectives(self) -> Objectives | None:
+        """What claims of the tier may count on."""
+        return self.document.spec.objectives
 
     @property
     def legacy_resource(self) -> str | None:
@@ -152,6 +158,11 @@ class Cluster:
     def minor(self) -> str:
         return self.document.spec.kubernetes
 
+    @property
+    def objectives(self) -> Objectives | None:
+        """What all claims of the cluster together may count on."""
+        return self.document.spec.objectives
+
     def offers(self) -> Iterator[tuple[Pool, PoolDevices]]:
         """Every (pool, devices) of the cluster."""
         for pool in self.pools:
@@ -210,8 +221,8 @@ class Grant:
 
     `name` is what profiles call it: the entitlement's name, or `<lender>-<entitlement>` where it
     was borrowed. `numbers` go by the part's name and hold for the whole cluster, over both paths;
-    `by_plugin` is what of them a rollout leaves to the device plugin, None where it says nothing.
-    `owners` are the paths open to the tenant.
+    `by_plugin` is what of them a rollout leaves to the device plugin, None where nothing splits them.
+    `owners` are the paths open to new work; what a rollback takes back stays counted by claims.
     """
 
     name: str
@@ -230,11 +241,9 @@ class Grant:
         return "dra" in self.owners
 
     def on(self, owner: Owner) -> ByPart:
-        """The numbers of one path; all of them where the other is closed or nothing splits them."""
-        if owner not in self.owners:
-            return {}
-        if self.by_plugin is None or len(self.owners) == 1:
-            return self.numbers
+        """The numbers that quota has for one path: its part of a split, else all while it is open."""
+        if self.by_plugin is None:
+            return self.numbers if owner in self.owners else {}
         return self.by_plugin if owner == "devicePlugin" else rest(self.numbers, self.by_plugin)
 
 

@@ -2,14 +2,15 @@
 
 A stage stands for all of its pools and tenants; `start` for none. On the way forward the pools that come
 next are fenced until they are empty; in a rollback those that came last are, and the tenants that came
-with them get nothing new, while what they hold stays. Knows only documents, so that linking, lowering
-and the commands that move a rollout say the same.
+with them get no new claims, while what they hold stays, and stays counted. Knows only documents, so that
+linking, lowering and the commands that move a rollout say the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 from dracfg.model import kinds
 from dracfg.model.pool import PoolState
@@ -81,14 +82,39 @@ def claims_now(spec: RolloutSpec, tenant: str, *, by_plugin: bool) -> bool:
 
 
 def split_now(spec: RolloutSpec, tenant: str) -> Split | None:
-    """How a tenant's limit is split between both paths where the rollout stands, if it says so."""
+    """How a tenant's limit is split between both paths where the rollout stands, if it says so.
+
+    Who may make no new claims has the whole limit by plugin, unless claims of a later stage may be left:
+    those stay counted, by the split of the first stage from here on that names the tenant.
+    """
     place = position(spec)
-    return spec.stages[place].split.get(tenant) if place >= 0 else None
+    if place < 0:
+        return None
+    if leaves_claims(spec):
+        return next((one.split[tenant] for one in spec.stages[place:] if tenant in one.split), None)
+    joined = claims_now(spec, tenant, by_plugin=True)
+    return spec.stages[place].split.get(tenant) if joined else None
+
+
+def leaves_claims(spec: RolloutSpec) -> bool:
+    """Whether tenants of later stages may hold claims: on the way back, and from where it was left.
+
+    That it has turned back since its start is told by its evidence.
+    """
+    if spec.direction == "rollback":
+        return True
+    since = takewhile(lambda one: one.stage != START, reversed(spec.evidence))
+    return any(one.direction == "rollback" for one in since)
 
 
 def fenced_pools(spec: RolloutSpec, pools: Pools) -> frozenset[str]:
-    """The pools that let nothing new in: those that move next, or those that move back."""
+    """The pools that let nothing new in: those that move next, or those that move back.
+
+    A rebalance fences none, since what it ends comes back to the same pools.
+    """
     place = position(spec)
+    if spec.subject == "rebalance":
+        return frozenset()
     here = pools_at(spec, place, pools)
     if spec.direction == "rollback":
         return here - pools_at(spec, place - 1, pools)
@@ -98,10 +124,12 @@ def fenced_pools(spec: RolloutSpec, pools: Pools) -> frozenset[str]:
 
 
 def moves(rollouts: Iterable[kinds.Rollout], pools: Pools) -> dict[str, tuple[Move, ...]]:
-    """What becomes of each pool that some rollout reaches, by the pool's name."""
+    """What becomes of each pool that some rollout moves, by the pool's name; a rebalance moves none."""
     found: dict[str, list[Move]] = {}
     for rollout in rollouts:
         spec = rollout.spec
+        if spec.subject == "rebalance":
+            continue
         now, fenced = pools_at(spec, position(spec), pools), fenced_pools(spec, pools)
         ever = frozenset[str]().union(
             *(pools_at(spec, place, pools) for place in range(len(spec.stages)))

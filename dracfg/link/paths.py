@@ -15,7 +15,8 @@ def on_paths(grants: Iterable[Grant], rollouts: Iterable[kinds.Rollout]) -> tupl
     """A tenant's grants as the rollouts of ownership have them now.
 
     What a stage's split leaves to the plugin is taken from the tenant's grants of the tier in their
-    order, since a plugin knows whole devices alone.
+    order, since a plugin knows whole devices alone. It holds while pools of the cluster have both
+    owners, on the way back as well.
     """
     moving = {one.spec.tier: one for one in rollouts if one.spec.subject == "ownership"}
     if not moving:
@@ -32,7 +33,7 @@ def on_paths(grants: Iterable[Grant], rollouts: Iterable[kinds.Rollout]) -> tupl
             owners -= {"dra"}
         split = split_now(rollout.spec, grant.tenant)
         by_plugin: ByPart | None = None
-        if split is not None and len(owners) > 1 and grant.lender is None:
+        if split is not None and len(grant.owners) > 1 and grant.lender is None:
             key = (grant.cluster.name, grant.tier.name)
             by_plugin = first(grant.numbers, left.get(key, split.plugin))
             left[key] = left.get(key, split.plugin) - sum(one.limit for one in by_plugin.values())

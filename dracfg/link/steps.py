@@ -1,7 +1,8 @@
 """Where a rollout may go from where it stands: one step at a time, on the way there and back.
 
 Pools move in two steps: first they are fenced until they are empty, then they change hands. On the way
-back each stage's own pools are fenced at once, and the step leads to the stage before.
+back each stage's own pools are fenced at once, and the step leads to the stage before. A rebalance moves
+claims and no pool: it goes from stage to stage without a fence.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ def step(spec: RolloutSpec, command: Command) -> Step | Refused:
 
 def _advance(spec: RolloutSpec, here: Standing) -> Step | Refused:
     place, places = position(spec), stages_of(spec)
+    flips = spec.subject != "rebalance"
     if here.direction == "halted":
         return Step("advance", here, replace(here, direction="forward"), asks="forward")
     if here.direction == "rollback":
@@ -85,17 +87,18 @@ def _advance(spec: RolloutSpec, here: Standing) -> Step | Refused:
                 "remove the Rollout, or write `direction: forward` to begin anew",
             )
         after = Standing(places[place], "open", "rollback")
-        return Step("advance", here, after, flips=True, asks="rollback")
+        return Step("advance", here, after, flips=flips, asks="rollback")
     if place + 1 == len(spec.stages):
         return Refused(
             "it stands at its last stage",
-            "write the owner or the policy into the NodePools and remove the Rollout",
+            "write the owner or the policy into the NodePools and remove the Rollout"
+            if flips
+            else "remove the Rollout when no live claim is under an older version",
         )
-    if here.phase == "open":
+    if flips and here.phase == "open":
         return Step("advance", here, replace(here, phase="fenced"), asks="forward")
-    return Step(
-        "advance", here, Standing(places[place + 2], "open", "forward"), flips=True, asks="forward"
-    )
+    following = Standing(places[place + 2], "open", "forward")
+    return Step("advance", here, following, flips=flips, asks="forward")
 
 
 def reachable(spec: RolloutSpec) -> tuple[Standing, ...]:

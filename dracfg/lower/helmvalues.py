@@ -38,7 +38,7 @@ def driver_values(catalog: Catalog, cluster: Cluster, pool: Pool, driver: Driver
     """The values of one release of the driver's chart for the nodes of one pool."""
     values: dict[str, Any] = {}
     for steps, value in (
-        *_placement(pool, driver),
+        *placement(pool, driver),
         *_classes(catalog, cluster, driver),
         *_sharing(pool, driver),
         *_metadata(pool, driver),
@@ -89,8 +89,8 @@ def plugin_resources(pool: Pool, driver: Driver) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(name for name in legacy if name is not None), *known)))
 
 
-def _placement(pool: Pool, driver: Driver) -> Iterator[Setting]:
-    """On the pool's nodes: the driver with its devices, or the driver without, or no driver."""
+def placement(pool: Pool, driver: Driver) -> Iterator[Setting]:
+    """What switches a driver: it runs on the pool's nodes with its devices, without them, or nowhere."""
     known: Mapping[str, Any] = driver.preset.helm.values if driver.preset is not None else {}
     by_dra = pool.owner(driver) == "dra"
     switches = _publishing(driver)

@@ -157,7 +157,7 @@ def numbers_of(cluster: Cluster, tenant: Tenant) -> Mapping[str, tuple[int, int]
     guaranteed: Counter[str] = Counter()
     limit: Counter[str] = Counter()
     for grant in tenant.grants_on(cluster.name) if tenant.document.spec.state != "removed" else ():
-        for part in grant.policy.parts if grant.uses_claims else ():
+        for part in grant.policy.parts:
             if part.name in (numbers := grant.on("dra")):
                 name = class_name(grant.tier.name, grant.policy, part)
                 guaranteed[name] += numbers[part.name].guaranteed

@@ -1,4 +1,4 @@
-"""Markdown pages for people: Jinja2 templates of this package, and how text stands in them.
+"""Markdown pages for people: Jinja2 templates of packages, and how text stands in them.
 
 Everything from the catalog is escaped where it meets Markdown and quoted where it meets a shell.
 Knows no page.
@@ -12,8 +12,9 @@ import shlex
 from functools import cache
 from importlib import resources
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
+OWN = "dracfg.lower"
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~&#])")
 _BACKTICKS = re.compile("`+")
 
@@ -44,9 +45,13 @@ def one_line(text: object) -> str:
 
 
 @cache
-def page(name: str) -> Template:
-    """The template `data/<name>`; a word that it is not given is a fault."""
+def page(name: str, package: str = OWN) -> Template:
+    """The template `data/<name>` of a package; a word that it is not given is a fault.
+
+    What it imports are templates of this package.
+    """
     environment = Environment(
+        loader=FunctionLoader(lambda imported: _text(OWN, imported)),
         undefined=StrictUndefined,
         autoescape=False,
         trim_blocks=True,
@@ -54,5 +59,8 @@ def page(name: str) -> Template:
         keep_trailing_newline=True,
     )
     environment.filters.update(prose=prose, code=code, shell=shell, json=json.dumps)
-    text = (resources.files("dracfg.lower") / "data" / name).read_text("utf-8")
-    return environment.from_string(text)
+    return environment.from_string(_text(package, name))
+
+
+def _text(package: str, name: str) -> str:
+    return (resources.files(package) / "data" / name).read_text("utf-8")

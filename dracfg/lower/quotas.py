@@ -120,8 +120,6 @@ def class_limits(cluster: Cluster, tenant: Tenant, place: Place) -> Mapping[str,
         return limits
     places = tenant.places_on(cluster.name)
     for grant in tenant.grants_on(cluster.name):
-        if not grant.uses_claims:
-            continue
         for part in grant.policy.parts:
             if part.name in (numbers := grant.on("dra")):
                 limit = numbers[part.name].limit

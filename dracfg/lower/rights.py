@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from dracfg.link.catalog import WHOLE, Cluster, Grant, Place, Policy, Tenant, Tier
 from dracfg.link.claims import claim_plan
-from dracfg.link.classes import ClassPlan, admin_class_name
+from dracfg.link.classes import ClassPlan, admin_class_name, class_name
+from dracfg.link.moves import has_tenant, of_ownership, position
 from dracfg.lower.artifact import K8sObject
 from dracfg.lower.quotas import grants_by_class
+from dracfg.model.kinds import Rollout
 from dracfg.model.tenant import AdminAccess
 
 TENANT = "dracfg.dev/tenant"
@@ -23,6 +25,8 @@ OWN_CLAIMS = "dracfg.dev/own-claims"
 CLAIMS = "dracfg.dev/claims"
 CONFIGS = "dracfg.dev/configs"
 LEGACY = "dracfg.dev/legacy-resources"
+LATER = "later.dracfg.dev/"
+MOVED = "dracfg.dev/moved-resources"
 ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 """The label without which the API server refuses adminAccess (KEP-5018, resource/v1/types.go)."""
 POD_SECURITY = "pod-security.kubernetes.io/enforce"
@@ -51,6 +55,8 @@ def rights(
     Lists joined with `,`, each left out where it is empty: `dracfg.dev/claims` holds `claims`, the
     `claim/<name>` and `template/<name>` that pods may name; `dracfg.dev/configs` ids of opaque
     parameters (see `config_id`); `dracfg.dev/legacy-resources` what device plugins serve.
+    `later.dracfg.dev/<class>` ends the refusal of a class that a rollout has not brought to the tenant,
+    or has taken back; `dracfg.dev/moved-resources` lists what device plugins served before.
     `dracfg.dev/own-claims` is `true` where the tenant writes claims by hand. A removed tenant has
     nothing but tenant and state.
 
@@ -74,10 +80,12 @@ def rights(
     noted |= {
         CLASSES + name: _text(classes[name], (), 1) for name in sorted(watched & classes.keys())
     }
+    noted |= {LATER + name: text for name, text in _later(cluster, tenant) if name in classes}
     lists = {
         CLAIMS: claims,
         CONFIGS: _configs(cluster, tenant),
         LEGACY: _legacy_resources(cluster, tenant),
+        MOVED: _moved_resources(cluster, tenant),
     }
     noted |= {key: text for key, names in lists.items() if (text := ",".join(sorted(set(names))))}
     if spec.own_claims:
@@ -137,6 +145,45 @@ def _legacy_resources(cluster: Cluster, tenant: Tenant) -> Iterator[str]:
     for grant in tenant.grants_on(cluster.name):
         if "devicePlugin" in grant.owners and grant.tier.legacy_resource is not None:
             yield grant.tier.legacy_resource
+
+
+def _later(cluster: Cluster, tenant: Tenant) -> Iterator[tuple[str, str]]:
+    """(class, what a refusal of it says) for what a rollout keeps from a tenant."""
+    for grant in tenant.grants_on(cluster.name):
+        rollout = _rollout(cluster, grant.tier)
+        if rollout is None or grant.uses_claims:
+            continue
+        meanwhile = grant.tier.legacy_resource or "its device plugin's resource"
+        spec = rollout.spec
+        ahead = spec.stages[position(spec) + 1 :]
+        stage = next((stage.name for stage in ahead if has_tenant(stage, tenant.name)), None)
+        if spec.direction == "rollback":
+            when = f"is taken back by rollout {rollout.name}"
+        elif stage is not None:
+            when = f"comes with stage {stage} of rollout {rollout.name}"
+        else:
+            when = f"comes with no stage of rollout {rollout.name}"
+        for part in grant.policy.parts:
+            if part.name in grant.numbers:
+                name = class_name(grant.tier.name, grant.policy, part)
+                yield name, f"{when}, ask for {meanwhile} meanwhile"
+
+
+def _moved_resources(cluster: Cluster, tenant: Tenant) -> Iterator[str]:
+    for grant in tenant.grants_on(cluster.name):
+        name = grant.tier.legacy_resource
+        if name is None or "devicePlugin" in grant.owners:
+            continue
+        if _rollout(cluster, grant.tier) is not None:
+            yield name
+
+
+def _rollout(cluster: Cluster, tier: Tier) -> Rollout | None:
+    """The rollout that hands devices of a tier from owner to owner on a cluster."""
+    reached = (
+        move for pool in cluster.pools_of(tier) for move in of_ownership(pool.moves, {tier.name})
+    )
+    return next((move.rollout for move in reached), None)
 
 
 def _largest_counts(

@@ -6,7 +6,7 @@ The text is a template, data/runbook.md.j2; see `markdown` for what becomes of t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dracfg.link.catalog import Cluster, Pool
@@ -22,6 +22,8 @@ RUNBOOK = "RUNBOOK.md"
 _K3S = ("/var/lib/rancher/k3s/agent/etc/kubelet.conf.d", "k3s-agent")
 _OTHER = ("/etc/kubernetes/kubelet.conf.d", "kubelet")
 """(folder of kubelet drop-ins, service to restart)"""
+_MOST_TERMS = 16
+"""Of an affinity that people still read."""
 
 
 def runbook(
@@ -33,17 +35,15 @@ def runbook(
 ) -> str:
     """Markdown, the same for the same catalog; `taints` are those of the pool's taints.yaml."""
     spec = pool.document.spec
-    folder, service = _K3S if cluster.document.spec.distribution == "k3s" else _OTHER
     drivers = {devices.tier.driver.name: devices.tier.driver for devices in pool.devices}
     return page("runbook.md.j2").render(
         pool=pool,
         spec=spec,
         cluster=cluster.name,
         description=pool.document.metadata.description,
-        selector=",".join(f"{key}={value}" for key, value in sorted(spec.node_selector.items())),
-        labels=sorted(spec.node_selector.items()),
-        drivers=[_driver(pool, drivers[name]) for name in sorted(drivers)],
-        kubelet={"folder": folder, "service": service} if has_kubelet_file else None,
+        selector=selector_of(pool),
+        drivers=[driver_facts(cluster, pool, drivers[name]) for name in sorted(drivers)],
+        kubelet=kubelet_facts(cluster) if has_kubelet_file else None,
         taints=taints,
         rules=_rule_entries(spec.quarantine, taints),
         rules_file=RULES_FILE,
@@ -51,21 +51,87 @@ def runbook(
     )
 
 
-def _driver(pool: Pool, driver: Driver) -> dict[str, Any]:
-    preset = driver.preset
-    advertised = plugin_resources(pool, driver)
-    columns = [
-        f"{name}:.status.allocatable.{name.replace('.', chr(92) + '.')}" for name in advertised
+def selector_of(pool: Pool) -> str:
+    """How the nodes of a pool are named in a command."""
+    labels = sorted(pool.document.spec.node_selector.items())
+    return ",".join(f"{key}={value}" for key, value in labels)
+
+
+def kubelet_facts(cluster: Cluster) -> dict[str, str]:
+    """`{folder, service}` of the drop-ins, as the cluster's distribution has them."""
+    folder, service = _K3S if cluster.document.spec.distribution == "k3s" else _OTHER
+    return {"folder": folder, "service": service}
+
+
+Term = list[tuple[str, list[str]]]
+"""(label, values that it must not have): all must be true for the term to be."""
+
+
+def kept_off(cluster: Cluster, pool: Pool, driver: Driver) -> tuple[list[Term], list[str]]:
+    """Node selector terms that keep a device plugin off a pool, and the names of pools left out of them.
+
+    An affinity holds all terms that it needs at once, so that every other pool that DRA has of the
+    driver is in them too, unless that makes too many. A node is of a pool by all of its labels:
+    for each pool one of them must differ, and any of the terms will do.
+    """
+    others = [
+        one
+        for one in cluster.pools
+        if one is not pool
+        and one.owner(driver) == "dra"
+        and any(devices.tier.driver is driver for devices in one.devices)
     ]
+    own = _least(frozenset({item}) for item in pool.document.spec.node_selector.items())
+    terms = own
+    for other in others:
+        selector = other.document.spec.node_selector.items()
+        terms = _least(term | {item} for term in terms for item in selector)
+        if len(terms) > _MOST_TERMS:
+            return _spelled(own), [one.name for one in others]
+    return _spelled(terms), []
+
+
+def _least(terms: Iterable[frozenset[tuple[str, str]]]) -> set[frozenset[tuple[str, str]]]:
+    """The terms that no other one makes needless by asking for less."""
+    found = set(terms)
+    return {term for term in found if not any(other < term for other in found)}
+
+
+def _spelled(terms: Iterable[frozenset[tuple[str, str]]]) -> list[Term]:
+    return sorted(
+        [
+            (key, sorted(value for label, value in term if label == key))
+            for key in sorted(dict(term))
+        ]
+        for term in terms
+    )
+
+
+def driver_facts(cluster: Cluster, pool: Pool, driver: Driver) -> dict[str, Any]:
+    """`{name, owner, chart, version, file, columns, kept_off, not_in, one_switch}` of a driver on a pool.
+
+    `columns` shows what its device plugin advertises; None where no name of it is known.
+    """
+    advertised = plugin_resources(pool, driver)
+    owner = pool.owner(driver)
+    terms, left_out = kept_off(cluster, pool, driver) if owner == "dra" else ([], [])
+    columns = [column(name, ".status.allocatable") for name in advertised]
     return {
         "name": driver.name,
-        "owner": pool.owner(driver),
+        "owner": owner,
         "chart": chart_name(driver),
         "version": driver.document.spec.version,
         "file": values_file(driver) if driver.has_dra_driver else None,
         "columns": ",".join(["NODE:.metadata.name", *columns]) if columns else None,
-        "one_switch": preset is not None and preset.device_plugin.cluster_wide_switch,
+        "kept_off": terms,
+        "not_in": left_out,
+        "one_switch": driver.is_one_switch,
     }
+
+
+def column(resource: str, path: str) -> str:
+    """A column of `kubectl --output=custom-columns` with the amount of a resource that stands at a path."""
+    return f"{resource}:{path}.{resource.replace('.', chr(92) + '.')}"
 
 
 def _rule_entries(

@@ -61,7 +61,10 @@ def template_artifacts(context: Context) -> tuple[Artifact, ...]:
 
 
 def claim_artifacts(context: Context) -> tuple[Artifact, ...]:
-    """The claims that several pods of one namespace share."""
+    """The claims that several pods of one namespace share.
+
+    Where a rollout has not brought the tenant every class of one, it is left out: admission refuses it.
+    """
     spec = context.tenant.document.spec
     profiles = {profile.name: profile for profile in spec.profiles}
     found = []
@@ -71,7 +74,7 @@ def claim_artifacts(context: Context) -> tuple[Artifact, ...]:
         if profile is None or shared.namespace not in here:
             continue
         plan = claim_plan(context.tenant, profile, context.cluster, context.classes)
-        if plan is None:
+        if plan is None or not all(_is_open(request) for request in plan.requests):
             continue
         origin = origin_of(context.tenant.document, "spec", "sharedClaims", i)
         made = make(
@@ -86,6 +89,11 @@ def claim_artifacts(context: Context) -> tuple[Artifact, ...]:
         )
         found.append(Artifact(made, CLAIMS_FILE, origin, _via(plan)))
     return tuple(found)
+
+
+def _is_open(request: ClaimRequest) -> bool:
+    """Whether the tenant may claim every class of a request now."""
+    return all(ask.grant.uses_claims for ask in request.asks)
 
 
 def profile_places(tenant: Tenant, profile: Profile, cluster: str) -> tuple[Place, ...]:

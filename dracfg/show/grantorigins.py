@@ -46,9 +46,9 @@ def class_grant_origins(
     """The entitlements, accepted offers and admin access by which a tenant reaches a class."""
     found: list[Origin] = []
     for grant in tenant.grants_on(cluster.name):
-        for part in grant.policy.parts if grant.uses_claims else ():
+        for part in grant.policy.parts:
             reached = class_name(grant.tier.name, grant.policy, part)
-            if part.name in grant.numbers and reached == name:
+            if part.name in grant.on("dra") and reached == name:
                 found += _amount_origins(catalog, tenant, grant, part)
     for i, access in enumerate(tenant.document.spec.admin_access):
         found += [

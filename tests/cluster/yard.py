@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from dracfg.cli.main import invoke
-from tests.cluster.client import Client, Object, Refused
+from tests.cluster.client import Client, Object
 from tests.cluster.controlplane import ControlPlane, account_of, start
 from tests.cluster.drivers import RESOURCE, FakeDriver
 from tests.cluster.emitted import Emitted
+from tests.cluster.engine import Engine
 from tests.cluster.kubelet import claims_of
 from tests.cluster.moved import FAULTS, moved
 from tests.cluster.nodes import LIFECYCLE_FLAGS, BeatingKubelet, NodesDriver
@@ -57,7 +58,9 @@ class Audit:
         What the record lacks of the catalog is another matter.
         """
         found = {finding["code"] for finding in self.document["findings"]}
-        return {code for code in found if "LIV001" <= code <= "LIV065"}
+        return {
+            code for code in found if "LIV001" <= code <= "LIV065" or "LIV082" <= code <= "LIV083"
+        }
 
     def only(self, code: str) -> Finding:
         (found,) = [one for one in self.document["findings"] if one["code"] == code]
@@ -81,6 +84,19 @@ class Audit:
     def cause(self, name: str) -> dict[str, Any]:
         (found,) = [one for one in self.document["causes"] if one["object"] == f"Pod/{name}"]
         return found
+
+
+def read_audit(
+    plane: ControlPlane, repository: Path, cluster: str, later: timedelta = timedelta()
+) -> Audit:
+    """`dracfg audit --live` of a cluster, now or after a while."""
+    arguments = ["audit", "--live", "-q", "--format", "json", "--cluster", cluster]
+    arguments += ["--kubeconfig", str(plane.kubeconfig()), "--all-devices"]
+    if later:
+        arguments += ["--at", f"{datetime.now(UTC) + later:%Y-%m-%dT%H:%M:%SZ}"]
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        code = invoke([*arguments, "-C", str(repository)])
+    return Audit(code, json.loads(said.getvalue()))
 
 
 @dataclass
@@ -116,13 +132,7 @@ class Yard:
         return self.read_audit(later)
 
     def read_audit(self, later: timedelta = timedelta()) -> Audit:
-        arguments = ["audit", "--live", "-q", "--format", "json", "--cluster", CLUSTER]
-        arguments += ["--kubeconfig", str(self.plane.kubeconfig()), "--all-devices"]
-        if later:
-            arguments += ["--at", f"{datetime.now(UTC) + later:%Y-%m-%dT%H:%M:%SZ}"]
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            code = invoke([*arguments, "-C", str(self.repository)])
-        return Audit(code, json.loads(said.getvalue()))
+        return read_audit(self.plane, self.repository, CLUSTER, later)
 
     def settled(self) -> None:
         """Until the audit finds nothing on any allocation."""
@@ -143,21 +153,7 @@ class Yard:
         return Emitted(self.repository, CLUSTER, self.plane.minor)
 
     def apply(self, tree: Emitted) -> None:
-        """As an engine does: what the server's own policies have not seen yet is tried again."""
-
-        applier = tree.entered(self.client)
-
-        def applied(obj: Object) -> bool:
-            try:
-                applier.apply(obj, force=True)
-            except Refused as refused:
-                if refused.code != 403:
-                    raise
-                return False
-            return True
-
-        for obj in tree.objects():
-            wait_for(partial(applied, obj), f"{obj['kind']} {obj['metadata']['name']} is applied")
+        Engine(self.client).sync(tree)
 
     # What stands on the cluster
 
@@ -277,7 +273,7 @@ def open_yard(minor: str, folder: Path) -> Yard:
         kubelet = BeatingKubelet(plane.admin, [*CARDS, *PLAIN], waits_for=frozenset({DRIVER}))
         yard = Yard(plane, tree.repository, kubelet)
         yard.apply(tree)
-        plane.admin.apply(_cluster_admin(OPERATOR, FENCER))
+        plane.admin.apply(cluster_admin(OPERATOR, FENCER))
         for space in (TENANT, OTHER):
             wait_for(partial(plane.admin.find, account_of(space)), f"the account of {space}")
         kubelet.start()
@@ -321,7 +317,8 @@ def about(one: Object) -> str:
     return f"{one['kind']}/{ref(one)}"
 
 
-def _cluster_admin(*users: str) -> Object:
+def cluster_admin(*users: str) -> Object:
+    """The binding by which users may do whatever RBAC can give."""
     group = "rbac.authorization.k8s.io"
     return {
         "apiVersion": f"{group}/v1",

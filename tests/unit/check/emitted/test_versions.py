@@ -29,7 +29,7 @@ def test_a_sound_repository_has_no_findings(build):
     assert codes(build()) == []
 
 
-@pytest.mark.parametrize("distribution", ["eks", "gke", "aks"])
+@pytest.mark.parametrize("distribution", ["eks", "gke", "aks", "openshift"])
 def test_a_managed_control_plane_without_the_gate(build, only, distribution):
     repository = build(cluster("1.34", distribution))
     found = only(findings(repository), "VER001")
