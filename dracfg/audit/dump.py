@@ -23,17 +23,22 @@ from dracfg.check.recordedaccess import access_objects
 from dracfg.diagnostics import Diagnostic
 from dracfg.kube.quantity import Quantity
 from dracfg.lower.policyversions import POLICY, VERSION
-from dracfg.source.fields import mapping, text, texts
+from dracfg.source.fields import mapping, maps, text, texts
 from dracfg.source.records import Record, RecordedObject
 from dracfg.source.times import newest_time, parse_time
 
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A Namespace with the annotations that carry its rights."""
+    """A Namespace with the annotations that carry its rights.
+
+    `waits_for` is what its conditions say of a deletion that does not end.
+    """
 
     name: str
     annotations: Mapping[str, str]
+    deleted: datetime | None
+    waits_for: tuple[str, ...]
     origin: Origin = field(compare=False, repr=False)
 
 
@@ -145,7 +150,17 @@ def _namespace(item: RecordedObject) -> Namespace | None:
     name = text(item.data, "metadata", "name")
     if item.data["kind"] != "Namespace" or name is None:
         return None
-    return Namespace(name, texts(item.data, "metadata", "annotations"), Origin(item))
+    return Namespace(
+        name,
+        texts(item.data, "metadata", "annotations"),
+        parse_time(text(item.data, "metadata", "deletionTimestamp")),
+        tuple(
+            message
+            for condition in maps(item.data, "status", "conditions")
+            if condition.get("status") == "True" and (message := text(condition, "message"))
+        ),
+        Origin(item),
+    )
 
 
 def _quota(item: RecordedObject) -> Iterable[QuotaUse]:

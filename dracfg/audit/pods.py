@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from dracfg.allocate.devices import Origin
-from dracfg.source.fields import flag, maps, text
+from dracfg.source.fields import flag, mapping, maps, text
 from dracfg.source.records import RecordedObject
 from dracfg.source.times import parse_time
 
@@ -47,7 +47,8 @@ class Pod:
     """One pod. `claims` has the claim of extended resources as well, under an empty name.
 
     `waiting` is the reason and message of the first container that waits; `changed` is when Ready
-    last became what it is, for a finished pod the time of its end.
+    last became what it is, for a finished pod the time of its end. `has_containers_up` is None where
+    no state of a container is known.
     """
 
     namespace: str
@@ -65,6 +66,7 @@ class Pod:
     waiting: tuple[str, str] | None
     health: tuple[DeviceHealth, ...]
     scheduling_message: str | None
+    has_containers_up: bool | None
     origin: Origin = field(compare=False, repr=False)
 
     @property
@@ -106,6 +108,7 @@ def read_pod(item: RecordedObject) -> Pod | None:
         waiting=_waiting(data),
         health=tuple(_health(data)),
         scheduling_message=None if bound else text(scheduled, "message"),
+        has_containers_up=_has_containers_up(data),
         origin=Origin(item),
     )
 
@@ -139,6 +142,11 @@ def _waiting(data: Mapping[str, object]) -> tuple[str, str] | None:
         if reason is not None and not flag(status, "ready"):
             return reason, text(status, "state", "waiting", "message") or ""
     return None
+
+
+def _has_containers_up(data: Mapping[str, object]) -> bool | None:
+    states = [mapping(status, "state") for status in _containers(data)]
+    return any("running" in state for state in states) if any(states) else None
 
 
 def _health(data: Mapping[str, object]) -> list[DeviceHealth]:

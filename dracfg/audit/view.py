@@ -161,11 +161,11 @@ class View:
             return policy.spec.reclaim
         return tier.document.spec.reclaim if tier is not None else None
 
-    def timeout(self, claim: HeldClaim) -> timedelta:
-        """After what time a person is told: the shortest of the claim's policies."""
+    def timeout(self, claim: HeldClaim, unsaid: timedelta = TIMEOUT) -> timedelta:
+        """After what time a person is told: the shortest of the claim's policies, or `unsaid`."""
         said = [self.reclaim(holding) for holding in self.by_claim.get(claim.ref, ())]
         lengths = [parse_length(one.timeout) for one in said if one is not None]
-        return min(lengths, default=TIMEOUT)
+        return min(lengths, default=unsaid)
 
     def grace(self, claim: HeldClaim) -> timedelta:
         """How long a state may last before it counts."""

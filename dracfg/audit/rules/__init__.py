@@ -11,6 +11,7 @@ from dracfg.audit.rules import (
     reservations,
     schedulers,
     tenancy,
+    terminations,
     trials,
     versions,
 )
@@ -20,6 +21,7 @@ RULES: tuple[LiveRule, ...] = (
     *allocations.RULES,
     *reservations.RULES,
     *lostnodes.RULES,
+    *terminations.RULES,
     *preparation.RULES,
     *health.RULES,
     *versions.RULES,

@@ -156,10 +156,16 @@ def stuck_in_deletion(view: View) -> Iterator[LiveFinding]:
             found=f"reserved for {named(c.name for c in claim.claim.reserved_for) or 'nobody'}; "
             + "; ".join(evidence(holding) for holding in held[:3]),
             expected=f"its end within {format_length(view.timeout(claim))}",
-            step="end the pods that reserve it, and see the log of the claim controller; don't take "
-            "the finalizer off: it is what keeps the devices from being given out twice",
+            step=f"{_pods_first(view, held)}see the log of the claim controller; don't take the "
+            "finalizer off: it is what keeps the devices from being given out twice",
             objects=[claim_object(claim)],
         )
+
+
+def _pods_first(view: View, held: tuple[Holding, ...]) -> str:
+    """What comes before the controller: nothing where none of the pods is there."""
+    gone = "Pod" in view.dump.recorded and not held[0].pods
+    return "" if gone else "end the pods that reserve it, and "
 
 
 def released_in_use(view: View) -> Iterator[LiveFinding]:

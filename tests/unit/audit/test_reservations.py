@@ -68,6 +68,17 @@ def test_a_deletion_that_does_not_end(world: Any, codes: Codes, since: str, stuc
     assert ("LIV061" in codes(world)) == stuck
 
 
+def test_a_deletion_whose_pods_are_gone(world: Any, found: Found) -> None:
+    """Deleted, still allocated and still reserved, though nobody is left who reserves it."""
+    world.held("b", ["gpu-1"])
+    pod, claim = world.held("a", ["gpu-0"])
+    claim["metadata"]["deletionTimestamp"] = "2026-11-29T11:00:00Z"
+    assert found(world, "LIV061").diagnostic.help.startswith("end the pods that reserve it, and")
+    world.remove(pod)
+    assert found(world, "LIV061").diagnostic.help.startswith("see the log of the claim controller")
+    assert found(world, "LIV035").objects == ("ResourceClaim/vision/a",)
+
+
 def test_a_running_pod_without_its_claim(world: Any, found: Found) -> None:
     world.held("b", ["gpu-1"])
     _, claim = world.held("a", ["gpu-0"])
