@@ -119,7 +119,7 @@ def command(
             at=at or snapshot.at, kinds=snapshot.kinds, unread=snapshot.findings,
         )  # fmt: skip
     else:
-        records = _records(dumps)
+        records = read_dumps(dumps)
         done = audit(catalog, where, records, at=at)
     done = selected(done, Selection(select, ignore))
     lines = lines_of(records, judged)
@@ -196,7 +196,8 @@ def _snapshot(cluster: Cluster, kubeconfig: Path, context: str | None, timeout: 
     return take_snapshot(connection, cluster)
 
 
-def _records(dumps: Sequence[Path]) -> list[Record]:
+def read_dumps(dumps: Sequence[Path]) -> list[Record]:
+    """The records in files; one of which nothing can be read is wrong use."""
     records = []
     for path in dumps:
         record, faults = read_record(Path(), path.as_posix())

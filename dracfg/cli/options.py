@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dracfg.cli.output import FORMS, STDOUT, OutputFile
+from dracfg.cli.output import FORMS, STDOUT, OutputFile, wants_colour
 from dracfg.diagnostics.selection import UnknownCode, beginnings
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from dracfg.inventories import InventoryFile
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -55,6 +57,38 @@ def _day(_context: click.Context, _parameter: click.Parameter, value: str | None
         raise click.BadParameter(f"{value} is no day; write YYYY-MM-DD") from None
 
 
+def _keep_colour(context: click.Context, _parameter: click.Parameter, choice: str) -> str:
+    """Colour that was asked for goes out, though click would take it from what is no terminal."""
+    context.color = wants_colour(choice)
+    return choice
+
+
+def named(kind: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Offers a shell the names of a kind's documents."""
+
+    def offer(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+        from dracfg.cli import candidates
+
+        return candidates.fitting(candidates.names(context, kind), incomplete)
+
+    return offer
+
+
+def _files(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Leaves it to the shell, which knows its files."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _code_list(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    from dracfg.cli import candidates
+
+    return candidates.listed(candidates.codes, incomplete)
+
+
 def outputs(forms: Sequence[str], envvar: str = "DRACFG_OUTPUT") -> Callable[[_F], _F]:
     """`-o FORMAT=FILE`, repeatable: one run feeds the terminal and files; `-` is stdout."""
 
@@ -95,17 +129,22 @@ root = click.option(
 )
 clusters = click.option(
     "--cluster", "clusters", multiple=True, envvar="DRACFG_CLUSTER", metavar="GLOB",
+    shell_complete=named("Cluster"),
     help="Only these clusters.",
 )  # fmt: skip
 tenants = click.option(
     "--tenant", "tenants", multiple=True, envvar="DRACFG_TENANT", metavar="GLOB",
+    shell_complete=named("Tenant"),
     help="Only these tenants.",
 )  # fmt: skip
 inventories = click.option(
     "--inventory", "inventories", multiple=True, envvar="DRACFG_INVENTORY",
-    metavar="[CLUSTER=]FILE", callback=_inventories,
+    metavar="[CLUSTER=]FILE", callback=_inventories, shell_complete=_files,
     help="Recorded ResourceSlices, in place of those that the Cluster names.",
 )  # fmt: skip
+dumps = click.argument(
+    "dumps", nargs=-1, metavar="[[CLUSTER=]DUMP...]", callback=_inventories, shell_complete=_files
+)
 form = click.option(
     "--format",
     "form",
@@ -122,7 +161,8 @@ colour = click.option(
     default="auto",
     show_default=True,
     envvar="DRACFG_COLOR",
-    help="Colour; NO_COLOR is respected.",
+    callback=_keep_colour,
+    help="Colour, and links in terminals; NO_COLOR and FORCE_COLOR are respected.",
 )
 fail_on = click.option(
     "--fail-on",
@@ -134,10 +174,12 @@ fail_on = click.option(
 )
 select = click.option(
     "--select", multiple=True, callback=_codes, envvar="DRACFG_SELECT", metavar="CODES",
+    shell_complete=_code_list,
     help="Only findings of these codes, or of codes that begin so (CAP, SHR00).",
 )  # fmt: skip
 ignore = click.option(
     "--ignore", multiple=True, callback=_codes, envvar="DRACFG_IGNORE", metavar="CODES",
+    shell_complete=_code_list,
     help="No findings of these codes, or of codes that begin so.",
 )  # fmt: skip
 today = click.option(
@@ -152,6 +194,10 @@ request_timeout = click.option(
     metavar="SECONDS", envvar="DRACFG_REQUEST_TIMEOUT", help="How long to wait for an answer.",
 )  # fmt: skip
 quiet = click.option("-q", "--quiet", is_flag=True, envvar="DRACFG_QUIET", help="No summary.")
+verbose = click.option(
+    "-v", "--verbose", is_flag=True, envvar="DRACFG_VERBOSE",
+    help="Also tell what is waived, until when and why.",
+)  # fmt: skip
 timings = click.option(
     "--timings", is_flag=True, envvar="DRACFG_TIMINGS", help="Show the time of each pass."
 )
@@ -167,7 +213,7 @@ def shared(command: _F) -> _F:
 
 def judging(command: _F) -> _F:
     """The options of every command that judges a repository by all its rules."""
-    return _with(command, select, ignore, today, outputs(FORMS))
+    return _with(command, select, ignore, today, outputs(FORMS), verbose)
 
 
 def _with(command: _F, *added: Decorator[_F]) -> _F:

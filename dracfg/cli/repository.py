@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,17 @@ def require_clusters(judged: Judgement, inventories: Sequence[InventoryFile]) ->
             raise click.ClickException(
                 f"there is no Cluster {given.cluster}{hint(given.cluster, known)}"
             )
+
+
+def chosen_clusters(judged: Judgement, globs: Sequence[str]) -> tuple[str, ...] | None:
+    """The clusters that `--cluster` names, in the catalog's order; None where it is not given."""
+    if not globs:
+        return None
+    known = tuple(judged.catalog.clusters)
+    for glob in globs:
+        if not any(fnmatchcase(name, glob) for name in known):
+            raise click.UsageError(f"there is no Cluster {glob}{hint(glob, known)}")
+    return tuple(name for name in known if any(fnmatchcase(name, glob) for glob in globs))
 
 
 def hint(name: str, known: Sequence[str]) -> str:

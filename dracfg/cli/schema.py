@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,7 +11,8 @@ from dracfg.cli import exits
 from dracfg.diagnostics import did_you_mean
 from dracfg.model.jsonschema import ANY, schema_text, schemas
 
-_DIFF = "diffplan"
+_WRITTEN = ("diffplan", "report")
+"""Documents that commands write, each beside the language."""
 
 
 @click.command(name="schema")
@@ -25,16 +27,14 @@ _DIFF = "diffplan"
 def command(kind: str | None, out: Path | None, check: bool) -> int:
     """Print the schema of a kind (or of any document), or write them all.
 
-    DiffPlan is what `dracfg diff --format json` writes; it stands beside the language.
+    DiffPlan and Report are what `dracfg diff` and `dracfg report` write with `--format json`; they
+    stand beside the language.
 
     Example: dracfg schema --out schemas
     """
     found = schemas()
-    if kind is not None and kind.lower() == _DIFF:
-        # Imported here: it knows all that can differ, and the language's schemas need none of it.
-        from dracfg.diff.document import diff_schema
-
-        found = {_DIFF: diff_schema()}
+    if kind is not None and kind.lower() in _WRITTEN:
+        found = {kind.lower(): _written(kind.lower())}
     if out is None:
         if check:
             raise click.UsageError("--check needs --out")
@@ -58,6 +58,17 @@ def command(kind: str | None, out: Path | None, check: bool) -> int:
         (out / f"{name}.json").write_text(schema_text(chosen[name]), encoding="utf-8")
     click.echo(f"wrote {len(stale)} of {len(chosen)} schemas to {out}", err=True)
     return exits.DONE
+
+
+def _written(name: str) -> dict[str, Any]:
+    # Imported here: they know all that can be written, and the language's schemas need none of it.
+    if name == "report":
+        from dracfg.report.schema import report_schema
+
+        return report_schema()
+    from dracfg.diff.document import diff_schema
+
+    return diff_schema()
 
 
 def _is_written(out: Path, name: str, text: str) -> bool:
