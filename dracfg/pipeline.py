@@ -15,28 +15,21 @@ from typing import Any, Literal
 
 from dracfg.allocate import Inventory
 from dracfg.allocate.recorded import cluster_inventories, cluster_records
-from dracfg.check.catalog import check_catalog
+from dracfg.aside import aside
 from dracfg.check.departures import check_departures
-from dracfg.check.disjoint import check_disjoint
 from dracfg.check.expressions import check_expressions
-from dracfg.check.freshness import check_freshness, recorded_moments
-from dracfg.check.guarantees import check_guarantees, unproven_guarantees
-from dracfg.check.inventory import check_inventory
+from dracfg.check.freshness import recorded_moments
+from dracfg.check.guarantees import unproven_guarantees
 from dracfg.check.jointclaims import check_joint_claims
 from dracfg.check.leastprivilege import check_roles
 from dracfg.check.objects import check_units
-from dracfg.check.opaque import check_opaque
 from dracfg.check.policies import check_policies
-from dracfg.check.recordedclasses import check_classes
-from dracfg.check.recordedmetadata import check_recorded_metadata
-from dracfg.check.recordednodes import check_nodes
-from dracfg.check.recordedparameters import check_parameters
-from dracfg.check.recordedproofs import check_recorded_proofs
-from dracfg.check.schedulers import check_pod_schedulers
+from dracfg.check.rebalance import check_rebalances
 from dracfg.check.standing import check_standing
 from dracfg.check.versions import check_versions
 from dracfg.check.waivers import read_waivers
 from dracfg.check.waiving import waive
+from dracfg.checking import check_all
 from dracfg.diagnostics import Diagnostic, sort_key
 from dracfg.diagnostics.registry import Level
 from dracfg.emit.apply import AppliedTree, apply
@@ -146,6 +139,7 @@ def judge(
     seen: Seen | None = None,
     may_be_empty: bool = False,
     only: frozenset[str] | None = None,
+    jobs: int = 1,
 ) -> Judgement:
     """Everything short of the tree: reads, links, lowers and checks the repository at `root`.
 
@@ -153,7 +147,8 @@ def judge(
     Waivers end, and records are old, by `today` or by the day of the commit that is checked out, or
     of the revision that is read. `since` stood under `out/` in the state that this one follows on,
     `seen` are files read before. With `only`, no other tenants are lowered and validated: for two
-    states in which the others are the same. Raises NoRepository or NothingRead where there is
+    states in which the others are the same. With more than one of `jobs`, rules run in a process of
+    their own beside lowering. Raises NoRepository or NothingRead where there is
     nothing to read, unless it `may_be_empty`.
     """
     clock = timings or Timings()
@@ -175,8 +170,6 @@ def judge(
         part, standing = _limited(catalog, only), _of_tenants(standing, catalog, only)
     found = standing if since is None else merge_standing(since, standing)
     findings = [*sources.faults, *standing_faults, *parsed.faults, *twice, *linked.faults]
-    findings += clock.measure("check", lambda: check_catalog(catalog))
-    findings += clock.measure("check", lambda: check_opaque(catalog))
     own, given, unread = clock.measure(
         "read",
         lambda: ({}, [], []) if level == "intent" else read_records(tree, catalog, inventories),
@@ -184,22 +177,17 @@ def judge(
     records, lost = cluster_records(catalog, own, given)
     recorded, faults = clock.measure("read", lambda: cluster_inventories(catalog, records))
     findings += [*unread, *lost, *faults]
-    findings += clock.measure("check", lambda: [*check_guarantees(catalog, recorded)])
-    findings += clock.measure("check", lambda: check_inventory(catalog, recorded))
-    findings += clock.measure("check", lambda: check_recorded_proofs(catalog, recorded))
-    findings += clock.measure("check", lambda: check_nodes(catalog, recorded, records))
-    findings += clock.measure("check", lambda: check_pod_schedulers(catalog, records))
-    findings += clock.measure("check", lambda: check_recorded_metadata(catalog, recorded, records))
-    if moments := recorded_moments(records):
-        findings += check_freshness(moments, today or tree.day())
-    findings += clock.measure("check", lambda: check_disjoint(catalog, recorded))
-    findings += clock.measure("check", lambda: check_classes(catalog, recorded, records))
-    dumps = [record for of_cluster in records.values() for record in of_cluster]
-    findings += clock.measure("check", lambda: check_parameters(dumps, catalog))
+    day = (today or tree.day()) if recorded_moments(records) else None
+
+    def check() -> tuple[Diagnostic, ...]:
+        return check_all(catalog, recorded, records, day)
+
+    checked = aside(check) if jobs > 1 else check
     units = clock.measure("lower", lambda: lower(part, found))
     findings += clock.measure("validate", lambda: _validate(part, units, sources))
     moves = clock.measure("validate", lambda: _moves(part, units, found))
     findings += moves
+    findings += clock.measure("check", checked)
     findings += clock.measure("check", lambda: check_joint_claims(catalog, recorded, units))
     levels: set[Level] = {"intent", "inventory"} if recorded else {"intent"}
     findings = clock.measure(
@@ -231,6 +219,7 @@ def compile_repository(
     jobs: int = 1,
     timings: Timings | None = None,
     today: date | None = None,
+    seen: Seen | None = None,
 ) -> Compiled:
     """Compiles the repository at `root` into the `out` of its folder.
 
@@ -239,7 +228,7 @@ def compile_repository(
     NoRepository, NothingRead, OutOfScope and `emit.errors.TreeError`.
     """
     clock = timings or Timings()
-    judgement = judge(root, clock, today=today)
+    judgement = judge(root, clock, today=today, seen=seen, jobs=jobs)
     out = judgement.root / OUT
     wanted = scope or Scope()
     if judgement.has_errors and not keep_going:
@@ -331,7 +320,8 @@ def _of_tenants(standing: Standing, catalog: Catalog, only: frozenset[str]) -> S
     def stays(thing: Mapping[str, Any]) -> bool:
         return (thing["metadata"].get("annotations") or {}).get(TENANT) not in left_out
 
-    return Standing({path: tuple(filter(stays, things)) for path, things in standing.files.items()})
+    files = {path: tuple(filter(stays, things)) for path, things in standing.files.items()}
+    return Standing(files, standing.texts)
 
 
 def _lines(sources: Sources, records: Sequence[Record]) -> Callable[[str], Sequence[str]]:
@@ -350,6 +340,7 @@ def _moves(catalog: Catalog, units: tuple[Unit, ...], standing: Standing) -> tup
     return (
         *check_standing(catalog, units, standing),
         *check_departures(catalog, units, standing),
+        *check_rebalances(catalog, standing),
     )
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from dracfg.cli import exits
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "init": "a working repository to start from",
@@ -21,7 +26,9 @@ COMMANDS = {
     "place": "where one claim of a profile would land, node by node",
     "capacity": "what of a file's pods would land, and what is left then",
     "audit": "invariants on real allocations, from recorded claims, slices, nodes and pods",
+    "report": "one page of what exists, is promised, proven, moving and wrong",
     "import": "a draft catalog from nodes, workloads and the configuration of device plugins",
+    "fmt": "documents in their canonical form, comments kept",
     "migrate": "workloads from extended resources to claims, and back",
     "metadata": "device-metadata files: judge them, show them, print their schemas",
     "test": "policy tests, offline: who may create what, with which message",
@@ -29,6 +36,8 @@ COMMANDS = {
     "explain": "the page of a rule, or of a kind or field of the language",
     "verify": "a dry run of out/ on a real API server, and drift from it",
     "schema": "JSON Schemas of the input language",
+    "completion": "completion of command lines for bash, zsh and fish",
+    "man": "the manual page",
     "version": "the version of dracfg and the Kubernetes minors it knows",
 }
 _MODULES = {"import": "drafting"}
@@ -48,6 +57,16 @@ class _Commands(click.Group):
         command = import_module(f"dracfg.cli.{_MODULES.get(cmd_name, cmd_name)}").command
         assert isinstance(command, click.Command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands with what they are for, without importing them, and the group's options."""
+        from click.shell_completion import CompletionItem
+
+        fitting = (name for name in COMMANDS if name.startswith(incomplete))
+        return [
+            *(CompletionItem(name, help=COMMANDS[name]) for name in fitting),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -108,6 +127,8 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return exits.DONE
     except Exception as fault:  # the last stop: a fault of ours has an exit code of its own
+        if exits.COMPLETION_VARIABLE in os.environ:
+            return exits.FAULT
         return _report_fault(fault, show="--debug" in listed)
     return result if isinstance(result, int) else exits.DONE
 

@@ -14,7 +14,15 @@ import click
 
 from dracfg.cli import exits, options
 from dracfg.cli.metadatatext import files_text
-from dracfg.cli.output import FORMS, OutputFile, counted, exit_code, plural, show_findings
+from dracfg.cli.output import (
+    FORMS,
+    OutputFile,
+    counted,
+    exit_code,
+    plural,
+    show_facts,
+    show_findings,
+)
 from dracfg.cli.repository import hint, repository_errors
 from dracfg.diagnostics.selection import Selection
 from dracfg.metadata.reader import FACTS, VERSIONS, document_schema
@@ -117,12 +125,14 @@ def validate(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
     envvar="DRACFG_FORMAT", help="How it is written.",
 )  # fmt: skip
+@options.colour
 def show(
     paths: tuple[Path, ...],
     schema_files: tuple[Path, ...],
     cluster: str | None,
     root: Path,
     form: str,
+    colour: str,
 ) -> int:
     """Show what files hold as a table: keys, types and lengths, no values.
 
@@ -130,8 +140,13 @@ def show(
     """
     done = judge_files(paths, _context(root, cluster, schema_files))
     document = metadata_document(done)
-    shown = files_text(document) if form == "text" else json.dumps(document, indent=2) + "\n"
-    click.echo(shown, nl=False)
+    show_facts(
+        form,
+        colour,
+        (),
+        lambda: document,
+        lambda has_colour: files_text(document, colour=has_colour),
+    )
     return exit_code(done.findings, "error")
 
 

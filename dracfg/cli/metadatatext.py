@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dracfg.diagnostics.render.ink import ink
+
 _HEAD = ("CLAIM", "REQUEST", "DRIVER", "POOL/DEVICE", "VERSION", "ATTRIBUTE", "WHAT IT IS")
 _GAP = "  "
 
 
-def files_text(document: dict[str, Any]) -> str:
-    """A row an attribute, a row a device without any, a row a file that holds none."""
+def files_text(document: dict[str, Any], *, colour: bool = False) -> str:
+    """A row an attribute, a row a device without any, a row a file that holds none.
+
+    In colour the head stands out.
+    """
     rows = [_HEAD, *(row for file in document["files"] for row in _rows(file))]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
-    lines = (
+    head, *lines = (
         _GAP.join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in (ink(head, "strong", colour=colour), *lines))
 
 
 def _rows(file: dict[str, Any]) -> Iterator[Sequence[str]]:

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import click
 from dracfg.cli import exits
 from dracfg.diagnostics import Diagnostic
 from dracfg.diagnostics.render.concise import render_concise
+from dracfg.diagnostics.render.plain import plain
 from dracfg.diagnostics.render.text import render
 
 STDOUT = "-"
@@ -50,10 +51,20 @@ class Findings:
 
 
 def wants_colour(choice: str) -> bool:
-    """Whether stdout gets colour."""
+    """Whether stdout gets colour: as chosen, else as the environment says, else on a terminal.
+
+    Sources: https://no-color.org, https://bixense.com/clicolors; empty variables count as absent.
+    """
     if choice != "auto":
         return choice == "always"
-    return "NO_COLOR" not in os.environ and sys.stdout.isatty()
+    if os.environ.get("NO_COLOR"):
+        return False
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        if value := os.environ.get(name):
+            return value != "0"
+    if os.environ.get("CLICOLOR") == "0" or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
 
 
 def text_width() -> int:
@@ -76,21 +87,44 @@ def show_findings(
     `document` is the whole report, for JSON.
     """
     found = Findings(findings, lines, document, root)
-    click.echo(_text(found, form, wants_colour(colour)), nl=False)
+    click.echo(_text(found, form, colour), nl=False)
     write_findings(found, colour, outputs)
 
 
 def write_findings(found: Findings, colour: str, outputs: Iterable[OutputFile]) -> None:
     """Writes what was found in the forms, and to the places, that `outputs` say."""
     for output in outputs:
-        write_output(
-            output, _text(found, output.form, output.path is None and wants_colour(colour))
-        )
+        shown = _text(found, output.form, colour if output.path is None else "never")
+        write_output(output, shown)
 
 
 def host_text(found: Findings, form: str) -> str:
     """The findings in a form of a code host, with paths from where the pipeline works."""
     return _for_hosts(_from_here(found), form)
+
+
+def show_facts(
+    form: str,
+    colour: str,
+    outputs: Iterable[OutputFile],
+    document: Callable[[], dict[str, Any]],
+    text: Callable[[bool], str],
+) -> None:
+    """Writes the same facts for people or for programs, to stdout and where `outputs` says.
+
+    `text` is asked for with or without colour; it ends in a line feed.
+    """
+
+    def shown(wanted: str, *, has_colour: bool) -> str:
+        if wanted == "json":
+            return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+        return text(has_colour)
+
+    has_colour = wants_colour(colour)
+    click.echo(shown(form, has_colour=has_colour), nl=False)
+    for output in outputs:
+        coloured = has_colour and output.path is None
+        write_output(output, shown(output.form, has_colour=coloured))
 
 
 def write_output(output: OutputFile, text: str) -> None:
@@ -112,7 +146,20 @@ def annotates() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true" and not chosen
 
 
-def _text(found: Findings, form: str, colour: bool) -> str:
+def findings_text(
+    listed: Iterable[Diagnostic],
+    lines: Callable[[str], Sequence[str]],
+    colour: str,
+    root: Path = Path(),
+) -> str:
+    """Findings as people read them on stdout: in colour and with links where it shows them."""
+    from dracfg.cli.hyperlinks import terminal_links
+
+    links = terminal_links(colour, root)
+    return render(listed, lines, colour=wants_colour(colour), width=text_width(), links=links)
+
+
+def _text(found: Findings, form: str, colour: str) -> str:
     listed = found.listed
     match form:
         case "json":
@@ -120,7 +167,7 @@ def _text(found: Findings, form: str, colour: bool) -> str:
         case "concise":
             return render_concise(listed)
         case "text":
-            return render(listed, found.lines, colour=colour, width=text_width())
+            return findings_text(listed, found.lines, colour, found.root)
         case _:
             return host_text(found, form)
 
@@ -182,6 +229,14 @@ def counted(findings: Iterable[Diagnostic]) -> str:
     if waived := sum(finding.waived is not None for finding in listed):
         named.append(f"{waived:,} waived")
     return ", ".join(named)
+
+
+def waived_lines(findings: Iterable[Diagnostic]) -> Iterator[str]:
+    """One line a finding that is waived: what, where, until when, and why."""
+    for finding in findings:
+        if (waived := finding.waived) is not None:
+            place = plain(str(finding.span or "-"))
+            yield f"waived {finding.code} at {place} until {waived.until}: {plain(waived.reason)}"
 
 
 def plural(number: int, noun: str) -> str:

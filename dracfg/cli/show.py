@@ -2,33 +2,54 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dracfg.cli import exits, options
-from dracfg.cli.output import counted, text_width
+from dracfg.cli.output import OutputFile, counted, show_facts, text_width
+from dracfg.cli.progress import progress
 from dracfg.cli.repository import repository_errors
+from dracfg.passes import Timings
 
 if TYPE_CHECKING:
     from dracfg.pipeline import Judgement
 
+_FORMS = ("text", "json")
+
+
+def _references(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    from dracfg.cli.candidates import fitting, references
+
+    return fitting(references(context), incomplete)
+
 
 @click.command(name="show")
-@click.argument("ref")
+@click.argument("ref", shell_complete=_references)
 @click.argument("aspect", required=False)
 @click.option(
     "--why", metavar="POINTER", envvar="DRACFG_SHOW_WHY",
     help="Of an emitted object: the places that this field comes from.",
 )  # fmt: skip
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    "--format", "form", type=click.Choice(_FORMS), default="text", show_default=True,
     envvar="DRACFG_SHOW_FORMAT", help="The same facts for people or for programs.",
 )  # fmt: skip
+@options.outputs(_FORMS, "DRACFG_SHOW_OUTPUT")
 @options.root
-def command(ref: str, aspect: str | None, why: str | None, form: str, root: Path) -> int:
+@options.colour
+@options.quiet
+def command(
+    ref: str,
+    aspect: str | None,
+    why: str | None,
+    form: str,
+    outputs: tuple[OutputFile, ...],
+    root: Path,
+    colour: str,
+    quiet: bool,
+) -> int:
     """Show REF as dracfg understands it: defaults filled in, references followed.
 
     REF is cluster/NAME (with the aspect `gates`), tier/NAME, driver/NAME, policy/NAME, pool/NAME,
@@ -40,14 +61,18 @@ def command(ref: str, aspect: str | None, why: str | None, form: str, root: Path
     from dracfg.cli.showtext import text_of
     from dracfg.pipeline import judge
 
-    with repository_errors():
-        judged = judge(root)
+    clock = Timings()
+    with repository_errors(), progress(clock, quiet=quiet):
+        judged = judge(root, clock)
     document = _document(judged, ref, aspect, why)
-    if form == "json":
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-    else:
-        click.echo(text_of(document, text_width()), nl=False)
-    if judged.has_errors:
+    show_facts(
+        form,
+        colour,
+        outputs,
+        lambda: document,
+        lambda has_colour: text_of(document, text_width(), colour=has_colour),
+    )
+    if judged.has_errors and not quiet:
         click.echo(
             f"{counted(judged.findings)}; what is shown may be incomplete, run dracfg check",
             err=True,

@@ -5,16 +5,19 @@ Gates become a table, origins a line each, objects and linked forms YAML.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dracfg.diagnostics.render.ink import ink
 from dracfg.emit.yaml import dump
 
 Document = dict[str, Any]
 
 _HEAD = ("GATE", "STAGE", "DEFAULT", "WANTED", "WRITTEN FOR, AND WHY")
 _GAP = "  "
+_KEY = re.compile(r"^[\w-]+:", re.MULTILINE)
 _LEAST_REASON = 40
 _NOT_WRITTEN = {
     "absent": "not written: this minor does not have it",
@@ -24,21 +27,32 @@ _NOT_WRITTEN = {
 }
 
 
-def text_of(document: Document, width: int) -> str:
-    """The document as text of at most `width` columns, where its words allow; ends in a newline."""
+def text_of(document: Document, width: int, *, colour: bool = False) -> str:
+    """The document as text of at most `width` columns, where its words allow; ends in a newline.
+
+    In colour its heads stand out; without, the same text has none.
+    """
     match document["kind"]:
         case "GateTable":
-            return "".join(f"{line}\n" for line in _gate_table(document, width))
+            return "".join(f"{line}\n" for line in _gate_table(document, width, colour))
         case "EmittedObject":
-            return f"# {document['file']}\n{dump(document['object'])}"
+            made = _yaml(document["object"], colour)
+            return f"# {document['file']}\n{made}"
         case "Provenance":
-            return "".join(f"{line}\n" for line in _provenance(document))
+            return "".join(f"{line}\n" for line in _provenance(document, colour))
         case _:
-            return dump({key: value for key, value in document.items() if key != "schemaVersion"})
+            linked = {key: value for key, value in document.items() if key != "schemaVersion"}
+            return _yaml(linked, colour)
 
 
-def _gate_table(document: Document, width: int) -> Iterator[str]:
-    yield f"{document['cluster']}: Kubernetes {document['minor']}, {document['distribution']}"
+def _yaml(value: Any, colour: bool) -> str:
+    """YAML whose outermost keys stand out."""
+    return _KEY.sub(lambda found: ink(found[0], "strong", colour=colour), dump(value))
+
+
+def _gate_table(document: Document, width: int, colour: bool) -> Iterator[str]:
+    head = f"{document['cluster']}: Kubernetes {document['minor']}, {document['distribution']}"
+    yield ink(head, "strong", colour=colour)
     yield ""
     rows = [
         (
@@ -51,12 +65,14 @@ def _gate_table(document: Document, width: int) -> Iterator[str]:
         for gate in document["gates"]
     ]
     if rows:
-        yield from _table(rows, width)
+        head, *table = _table(rows, width)
+        yield ink(head, "strong", colour=colour)
+        yield from table
     else:
         yield "no gate is needed, and none is written"
     for version in document["runtimeConfig"]:
         yield ""
-        yield f"--runtime-config={version['groupVersion']}=true"
+        yield ink(f"--runtime-config={version['groupVersion']}=true", "strong", colour=colour)
         for text in (*_placement(version), *map(_because, version["reasons"])):
             yield from _wrapped(text, width - 2, "  ")
 
@@ -112,11 +128,14 @@ def _wrapped(text: str, width: int, lead: str = "") -> list[str]:
     )
 
 
-def _provenance(document: Document) -> Iterator[str]:
+def _provenance(document: Document, colour: bool) -> Iterator[str]:
     for origin in document["origins"]:
         place = f"{origin['file']}:{origin['line']}:{origin['column']}"
         default = "" if origin["written"] else " (default)"
-        yield f"{place}{_GAP}{origin['document']}{_GAP}{origin['pointer'] or '/'}{default}"
+        yield (
+            f"{ink(place, 'strong', colour=colour)}{_GAP}{origin['document']}{_GAP}"
+            f"{origin['pointer'] or '/'}{default}"
+        )
 
 
 def _switch(value: bool | None) -> str:

@@ -7,27 +7,32 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dracfg.model.base import Count, Duration, Minor, Name, Reason, Spec, Subdomain
+from dracfg.model.objectives import Objectives, WorkloadMetrics
 
 POD_SPEC_PATH = (
     r"^[a-zA-Z][a-zA-Z0-9]*(\.[a-zA-Z][a-zA-Z0-9]*)*"
     r"((\[\]|\.\*)(\.[a-zA-Z][a-zA-Z0-9]*)*)?$"
 )
 
-Distribution = Literal["kubeadm", "k3s", "kind", "eks", "gke", "aks", "generic"]
+Distribution = Literal["kubeadm", "k3s", "kind", "eks", "gke", "aks", "openshift", "generic"]
 
 
 class ServiceAccountRef(Spec):
     """A service account of the cluster."""
 
     namespace: Name
+    """Its namespace."""
     name: Subdomain
+    """Its name."""
 
 
 class BreakGlass(Spec):
     """Who may act where policies refuse everybody else: for emergencies, named and few."""
 
     groups: tuple[str, ...] = ("system:masters",)
+    """Groups, as the API server knows them."""
     users: tuple[str, ...] = ()
+    """User names, as the API server knows them."""
 
 
 class Applier(Spec):
@@ -52,14 +57,18 @@ class ArgoDestination(Spec):
     """Where Argo CD applies to: the cluster's name in Argo CD, or the address of its API server."""
 
     name: str | None = Field(default=None, min_length=1, examples=["prod-east"])
+    """The cluster's name in Argo CD."""
     server: str | None = Field(default=None, pattern=r"^https://[^\s]+$")
+    """The address of its API server, in place of a name."""
 
 
 class ArgoCD(_Gitops):
     """Argo CD applies the tree: one parent Application with its children."""
 
     engine: Literal["argocd"]
+    """Argo CD."""
     repo_url: str = Field(alias="repoURL", pattern=r"^(https://|ssh://|git@)[^\s]+$")
+    """The repository, as Argo CD fetches it."""
     namespace: Name = "argocd"
     """The namespace of the Application objects."""
     destination: ArgoDestination
@@ -70,14 +79,18 @@ class FluxSource(Spec):
     """The Flux source object that fetches the repository."""
 
     kind: Literal["GitRepository", "OCIRepository"] = "GitRepository"
+    """The kind of the source object."""
     name: Subdomain = "flux-system"
+    """Its name."""
     namespace: Name | None = None
+    """Its namespace, where it is not that of the Kustomizations."""
 
 
 class Flux(_Gitops):
     """Flux applies the tree: one Kustomization a layer and a tenant."""
 
     engine: Literal["flux"]
+    """Flux."""
     repo_url: str | None = Field(
         default=None, alias="repoURL", pattern=r"^(https://|ssh://|git@)[^\s]+$"
     )
@@ -85,6 +98,7 @@ class Flux(_Gitops):
     """The namespace of the Kustomization objects."""
     source: FluxSource = FluxSource()
     interval: Duration = "60m"
+    """How often Flux applies the tree again where nothing changed."""
     applier: Applier
 
 
@@ -92,6 +106,7 @@ class Plain(_Gitops):
     """No engine: somebody runs `kubectl apply -k`, or another tool does."""
 
     engine: Literal["plain"]
+    """None."""
     repo_url: str | None = Field(default=None, alias="repoURL")
     applier: Applier | None = None
 
@@ -100,7 +115,9 @@ class ExemptNamespace(Spec):
     """A namespace outside the tenants' rules, such as a vendor's validators."""
 
     name: Name
+    """The namespace."""
     reason: Reason
+    """Why it is exempt, for reviewers."""
     devices: Count
     """The most devices that it may hold; counted in every proof."""
 
@@ -109,6 +126,7 @@ class Priority(Spec):
     """A priority that tenants may be given; pods name it as their PriorityClass."""
 
     name: Name
+    """What pods name as `priorityClassName`."""
     value: Annotated[int, Field(ge=-1_000_000_000, le=1_000_000_000)]
     """Higher comes first. Values above are Kubernetes' own."""
     preempts: bool = True
@@ -119,8 +137,11 @@ class Identities(Spec):
     """Who sends a request, as the API server knows them."""
 
     users: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """User names."""
     groups: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Groups."""
     service_accounts: tuple[ServiceAccountRef, ...] = ()
+    """Service accounts."""
 
 
 class NodeGuards(Spec):
@@ -145,6 +166,7 @@ class PodTemplateKind(Spec):
     """A kind whose controller makes pods from templates in its objects."""
 
     api_group: Subdomain
+    """The API group of the kind."""
     versions: tuple[Annotated[str, Field(pattern=r"^v[0-9]+((alpha|beta)[0-9]+)?$")], ...] = Field(
         min_length=1
     )
@@ -163,8 +185,15 @@ class Addons(Spec):
     kueue: str | None = Field(
         default=None, pattern=r"^[0-9]+\.[0-9]+(\.[0-9]+)?$", examples=["0.17"]
     )
+    """The release of Kueue; queues are emitted for it."""
     prometheus_operator: bool = False
+    """Whether alerts are emitted as PrometheusRules."""
+    claim_metrics: bool = False
+    """Whether kube-state-metrics exports ResourceClaims and ResourceSlices, which it does not unless told."""
+    grafana: bool = False
+    """Whether Grafana's sidecar takes dashboards from ConfigMaps with the label `grafana_dashboard`."""
     kyverno: bool = False
+    """Whether Kyverno runs there."""
 
 
 class ClusterSpec(Spec):
@@ -173,7 +202,9 @@ class ClusterSpec(Spec):
     kubernetes: Minor
     """The minor version, quoted: "1.34"."""
     distribution: Distribution
+    """Who runs the control plane, which decides whether its gates can be set."""
     gitops: Annotated[ArgoCD | Flux | Plain, Field(discriminator="engine")]
+    """The engine that applies the tree, and how it gets there."""
     feature_gates: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$")], bool] = {}
     """Gates beyond what the output needs; on managed control planes, what is known to be on."""
     allow_alpha: dict[str, Reason] = {}
@@ -192,5 +223,13 @@ class ClusterSpec(Spec):
     contact: str | None = Field(default=None, min_length=3, max_length=200)
     """Where to ask for more: closes every message of a refusal."""
     addons: Addons = Addons()
+    objectives: Objectives | None = None
+    """What all claims of the cluster together may count on."""
+    metrics: WorkloadMetrics | None = None
+    """What Prometheus is asked about the work on devices; without a name there is no alert."""
+    runbooks: str | None = Field(
+        default=None, pattern=r"^https://[^\s#]+$", examples=["https://docs.example.com/alerts"]
+    )
+    """Where docs/alerts.md is published; alerts link to their section of it."""
     inventory: str | None = Field(default=None, pattern=r"^catalog/inventory/.+\.(yaml|yml|json)$")
     """A recorded `kubectl get resourceslices -o yaml` of this cluster."""

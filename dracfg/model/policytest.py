@@ -13,7 +13,9 @@ class PolicyTestSpec(Spec):
     """Who does what, where, and whether it is allowed."""
 
     cluster: Name
+    """The Cluster whose policies, roles and quotas judge."""
     user: str = Field(min_length=1)
+    """Who asks."""
     groups: tuple[str, ...] = ()
     """Without those that authentication adds by itself, such as system:authenticated."""
     roles: tuple[str, ...] = ()
@@ -22,7 +24,9 @@ class PolicyTestSpec(Spec):
     user_extra: dict[str, tuple[str, ...]] = {}
     """Facts that authentication adds, such as authentication.kubernetes.io/node-name."""
     namespace: Name | None = None
+    """The namespace of the object; none for kinds of the cluster."""
     operation: Literal["CREATE", "UPDATE", "DELETE"]
+    """What is asked for."""
     subresource: str | None = Field(default=None, pattern=r"^[a-z]+$")
     """Such as status; left out for the object itself."""
     object: dict[str, Any] | None = None
@@ -36,6 +40,7 @@ class PolicyTestSpec(Spec):
     used: dict[str, Count] = {}
     """What the namespace holds already, by key of its quota."""
     expect: Literal["allow", "deny"]
+    """The verdict that it must get."""
     rule: str | None = Field(default=None, pattern=r"^([A-Z]{3}[0-9]{3}|RBAC|QUOTA)$")
     """The code of the denial, or of the warning of what is allowed. RBAC and QUOTA name what denies
     without a code."""

@@ -17,6 +17,7 @@ from dracfg.model.base import (
     tag_by_shape,
 )
 from dracfg.model.devicemetadata import ExposedMetadata
+from dracfg.model.objectives import Objectives
 from dracfg.model.reclaim import Reclaim
 
 Text = Annotated[str, Field(min_length=1, max_length=64)]
@@ -49,7 +50,9 @@ class CapacityRange(Spec):
     """Bounds on a published capacity."""
 
     min: Quantity | None = None
+    """The least that is published."""
     max: Quantity | None = None
+    """The most that is published."""
 
 
 class Match(Spec):
@@ -76,6 +79,7 @@ class Device(Spec):
     """One device of the tier as modelled; stands in where no inventory is recorded."""
 
     attributes: dict[AttributeName, DeviceAttribute] = {}
+    """What a device publishes, attribute by attribute."""
     capacity: dict[CapacityName, Quantity] = {}
     """What one device offers, every capacity that the driver publishes."""
     counters: dict[CapacityName, Quantity] = {}
@@ -86,14 +90,18 @@ class AttributeParameter(Spec):
     """What requests may choose by an attribute."""
 
     attribute: AttributeName
+    """The attribute that tenants may choose by."""
     values: tuple[Text | Number, ...] = Field(min_length=1, max_length=32)
+    """The values that they may choose."""
 
 
 class CapacityParameter(Spec):
     """What requests may choose by a capacity: devices with at least that much."""
 
     capacity: CapacityName
+    """The capacity that tenants may choose by."""
     values: tuple[Quantity, ...] = Field(min_length=1, max_length=32)
+    """The least amounts that they may choose."""
 
 
 def _parameter_tag(value: Any) -> str | None:
@@ -112,6 +120,7 @@ class HardwareTierSpec(Spec):
     """One kind of device."""
 
     driver: DriverName
+    """The Driver that publishes the devices."""
     match: Match = Match()
     device: Device = Device()
     parameters: dict[Name, Parameter] = {}
@@ -126,3 +135,5 @@ class HardwareTierSpec(Spec):
     """How those files are read, and what is done without one."""
     reclaim: Reclaim | None = None
     """What becomes of whole devices when pods, nodes or drivers fail."""
+    objectives: Objectives | None = None
+    """What claims of the tier may count on, on every cluster that has it."""
