@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN     = $(VENV)/bin
 MINOR  ?= 1.36
 
-.PHONY: demo test lint types schemas golden control-plane bench clean
+.PHONY: demo test lint types schemas golden reference docs man control-plane bench clean
 
 demo: $(VENV)/.installed ## compile this repository's catalog and tenants, show the tree
 	@$(BIN)/dracfg compile
@@ -17,17 +17,29 @@ test: $(VENV)/.test ## run all tests
 	@$(BIN)/python -m pytest
 
 lint: $(VENV)/.lint ## style
-	@$(BIN)/ruff check dracfg tests .ci
-	@$(BIN)/ruff format --check dracfg tests .ci
+	@$(BIN)/ruff check dracfg tests docs .ci
+	@$(BIN)/ruff format --check dracfg tests docs .ci
 
 types: $(VENV)/.lint ## types
 	@$(BIN)/mypy
 
 schemas: $(VENV)/.installed ## write schemas/ anew
 	@$(BIN)/dracfg schema --out schemas
+	@$(BIN)/dracfg schema DiffPlan --out schemas
+	@$(BIN)/dracfg schema Report --out schemas
 
 golden: $(VENV)/.test ## write the golden trees anew; review them as output
 	@$(BIN)/python -m pytest tests/golden --update-golden
+
+reference: $(VENV)/.installed ## write the generated pages of docs/ anew; review them as output
+	@$(BIN)/python -m docs.generator
+
+docs: $(VENV)/.docs ## build the site of docs/ into .cache/site, without the network
+	@$(BIN)/sphinx-build -q -W --keep-going -d .cache/site.doctrees -c docs . .cache/site
+
+man: $(VENV)/.installed ## write build/man/dracfg.1
+	@mkdir -p build/man
+	@$(BIN)/dracfg man > build/man/dracfg.1
 
 control-plane: ## build Kubernetes' own programs of one minor for tests/cluster, once; needs Go
 	@tests/cluster/build.sh $(MINOR)
@@ -50,6 +62,10 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.test: $(VENV)/.installed
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.installed
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.installed
