@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 from dracfg.check.rule import Rule, listed, suggestion
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tier
-from dracfg.link.gates import AskedGate, clusters_of, gates_of, in_units, lacking, metric_words
+from dracfg.link.gates import (
+    AskedGate,
+    clusters_of,
+    gates_of,
+    in_units,
+    lacking,
+    metric_words,
+    rollout_gates,
+)
 from dracfg.link.measures import fits, measures, protection
 from dracfg.model import kinds
 from dracfg.model.base import at
@@ -32,7 +40,7 @@ _MENDS: Mapping[str, str] = {
 def halts_before_it_holds(catalog: Catalog) -> Iterator[Diagnostic]:
     """ROL008: the limit that halts lies at or above the one that lets on."""
     for rollout in catalog.rollouts.values():
-        for gate in gates_of(rollout.spec):
+        for gate in rollout_gates(catalog, rollout.spec):
             if gate.halt is None or not _has_units(gate):
                 continue
             if isinstance(gate.max, str) != isinstance(gate.halt, str):

@@ -13,7 +13,7 @@ import click
 import yaml
 
 from dracfg.link.catalog import Catalog
-from dracfg.link.gates import AskedGate, asked_gates, gates_of, waits_for
+from dracfg.link.gates import AskedGate, asked_gates, rollout_gates, waits_for
 from dracfg.link.steps import Step
 from dracfg.model.kinds import Rollout
 from dracfg.model.rollout import Direction, Evidence
@@ -53,7 +53,7 @@ def gates_now(
     catalog: Catalog, rollout: Rollout, direction: Direction
 ) -> tuple[tuple[AskedGate, ...], dict[str, str]]:
     """The gates of a way that have something to measure, and for what each of the others waits."""
-    every = asked_gates(gates_of(rollout.spec), direction)
+    every = asked_gates(rollout_gates(catalog, rollout.spec), direction)
     waiting = {gate.name: waits_for(catalog, rollout.spec, gate) for gate in every}
     later = {name: why for name, why in waiting.items() if why is not None}
     return tuple(gate for gate in every if gate.name not in later), later

@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from math import ceil
+from types import MappingProxyType
 
 from dracfg.kube.metrics import metrics
 from dracfg.kube.quantity import Quantity
@@ -16,7 +20,7 @@ from dracfg.link.catalog import Catalog, Cluster, Pool, Tier
 from dracfg.link.measures import Limit, Measure, Way, measures, protection
 from dracfg.link.moves import fenced_pools, has_tenant, pools_at, position
 from dracfg.model import kinds
-from dracfg.model.objectives import DeviceMetrics, WorkloadMetrics
+from dracfg.model.objectives import DeviceMetrics, Objectives, WorkloadMetrics
 from dracfg.model.rollout import Direction, Gate, RolloutSpec
 from dracfg.source.times import parse_length
 
@@ -57,12 +61,35 @@ class Lacks:
     words: tuple[str, ...]
 
 
-def gates_of(spec: RolloutSpec) -> tuple[AskedGate, ...]:
-    """Every gate of a rollout; those whose measure is not known are left out."""
+def gates_of(
+    spec: RolloutSpec, objectives: Mapping[str, Limit] = MappingProxyType({})
+) -> tuple[AskedGate, ...]:
+    """Every gate of a rollout; those whose measure is not known are left out.
+
+    `objectives` are limits by the name of the objective, as `stated_objectives` gives them.
+    """
     if spec.gates:
-        return tuple(_gates(spec))
+        return tuple(_gates(spec, objectives))
     picked = (measures()[name] for name in protection(spec.protects).gates)
-    return tuple(_of_measure(one, None) for one in picked if spec.subject in one.subjects)
+    return tuple(
+        _of_measure(one, None, objectives) for one in picked if spec.subject in one.subjects
+    )
+
+
+def rollout_gates(catalog: Catalog, spec: RolloutSpec) -> tuple[AskedGate, ...]:
+    """The gates of a rollout, the objectives of its tier and clusters being limits of their measures."""
+    return gates_of(spec, stated_objectives(catalog, spec))
+
+
+def stated_objectives(catalog: Catalog, spec: RolloutSpec) -> Mapping[str, Limit]:
+    """Each objective that the tier states, else the strictest of the clusters that the rollout reaches."""
+    found: dict[str, Limit] = {}
+    for cluster in clusters_of(catalog, spec):
+        for key, limit in _stated(cluster.objectives):
+            if key not in found or in_units(limit) < in_units(found[key]):
+                found[key] = limit
+    tier = catalog.tiers.get(spec.tier)
+    return found | dict(_stated(tier.objectives if tier is not None else None))
 
 
 def in_units(limit: Limit) -> float:
@@ -255,7 +282,14 @@ def _compares(spec: RolloutSpec, pool: Pool) -> bool:
     return spec.subject != "ownership" or pool.owner(drivers[0]) == "devicePlugin"
 
 
-def _gates(spec: RolloutSpec) -> Iterator[AskedGate]:
+def _stated(objectives: Objectives | None) -> Iterator[tuple[str, Limit]]:
+    for name, field in Objectives.model_fields.items():
+        limit = getattr(objectives, name, None)
+        if limit is not None:
+            yield field.alias or name, limit
+
+
+def _gates(spec: RolloutSpec, objectives: Mapping[str, Limit]) -> Iterator[AskedGate]:
     for place, gate in enumerate(spec.gates):
         if gate.measure is None:
             assert gate.name is not None and gate.max is not None
@@ -264,21 +298,47 @@ def _gates(spec: RolloutSpec) -> Iterator[AskedGate]:
                 gate.name, gate.promql, None, gate.max, gate.halt, gate.over, ways, place
             )
         elif gate.measure in measures():
-            yield _of_measure(measures()[gate.measure], gate, place)
+            yield _of_measure(measures()[gate.measure], gate, objectives, place)
 
 
-def _of_measure(measure: Measure, gate: Gate | None, place: int | None = None) -> AskedGate:
+def _of_measure(
+    measure: Measure,
+    gate: Gate | None,
+    objectives: Mapping[str, Limit],
+    place: int | None = None,
+) -> AskedGate:
     said = gate or Gate(measure=measure.id)
+    most, halt = measure.max, measure.halt
+    if measure.objective is not None and measure.objective in objectives:
+        most = objectives[measure.objective]
+        halt = _beyond(measure, most)
     return AskedGate(
         said.name or measure.id,
         None,
         measure,
-        measure.max if said.max is None else said.max,
-        measure.halt if said.halt is None else said.halt,
+        most if said.max is None else said.max,
+        halt if said.halt is None else said.halt,
         said.over,
         said.directions or measure.directions,
         place,
     )
+
+
+def _beyond(measure: Measure, objective: Limit) -> Limit | None:
+    """The limit that halts: as many times the objective as it is times the measure's own limit."""
+    if measure.halt is None:
+        return None
+    halted = _exact(objective) * _exact(measure.halt) / _exact(measure.max)
+    if isinstance(objective, Quantity):
+        return Quantity(int(halted * 10**9))
+    return f"{ceil(halted)}s"
+
+
+def _exact(limit: Limit) -> Fraction:
+    """A limit in the unit of its gate, without rounding."""
+    if isinstance(limit, Quantity):
+        return Fraction(limit.nano, 10**9)
+    return Fraction(parse_length(limit) // timedelta(microseconds=1), 10**6)
 
 
 def _nodes(pools: tuple[Pool, ...]) -> str:

@@ -51,7 +51,8 @@ class Measure:
     """A built-in measure. `query` has its fragments filled in, and words that each cluster fills.
 
     At least one of `query` and `documents` is there. `length` is its window as Prometheus writes it,
-    `subjects` are those of rollouts that it is picked for.
+    `subjects` are those of rollouts that it is picked for, `objective` is the one whose number goes
+    before `max` where it is stated.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Measure:
     halt: Limit | None
     directions: tuple[Way, ...]
     subjects: tuple[Subject, ...]
+    objective: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ def _measure(name: str, entry: Mapping[str, Any]) -> Measure:
         halt=_limit(entry["halt"]) if "halt" in entry else None,
         directions=tuple(way for way in get_args(Way) if way in entry["directions"]),
         subjects=tuple(entry.get("subjects", get_args(Subject))),
+        objective=entry.get("objective"),
     )
 
 

@@ -15,9 +15,9 @@ from dracfg.link.gates import (
     Lacks,
     asked_gates,
     clusters_asked,
-    gates_of,
     in_units,
     query_of,
+    rollout_gates,
     words_of,
 )
 from dracfg.lower.alerts import Group, filled, runbook_of
@@ -38,7 +38,7 @@ def _rules(catalog: Catalog, cluster: Cluster) -> Iterator[dict[str, Any]]:
         if rollout.spec.direction != "forward":
             continue
         words = words_of(catalog, rollout, cluster)
-        for gate in asked_gates(gates_of(rollout.spec), "forward"):
+        for gate in asked_gates(rollout_gates(catalog, rollout.spec), "forward"):
             query = query_of(gate, words)
             asked = cluster in clusters_asked(catalog, rollout.spec, gate)
             if not asked or gate.halt is None or isinstance(query, Lacks):

@@ -4,7 +4,7 @@ before it may.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -48,16 +48,22 @@ class Asked:
     evidence: Evidence | None
 
 
-def stageline(rollout: kinds.Rollout, pools: Pools, ident: str) -> str:
-    """A rollout as `<svg>` text; `pools` are the node pools of the catalog by name."""
+def stageline(
+    rollout: kinds.Rollout, pools: Pools, ident: str, gates: Sequence[AskedGate] | None = None
+) -> str:
+    """A rollout as `<svg>` text; `pools` are the node pools of the catalog by name.
+
+    `gates` are those of its document unless given.
+    """
     spec = rollout.spec
-    places, gates = tuple(_places(spec, pools)), tuple(_asked(spec))
+    places = tuple(_places(spec, pools))
+    asked = tuple(_asked(spec, gates_of(spec) if gates is None else gates))
     fenced = tuple(sorted(fenced_pools(spec, pools)))
     drawing = Drawing(ident, "stageline")
     y = _way(drawing, spec)
     y = _line(drawing, spec, places, fenced, y)
-    y = _gates(drawing, gates, y)
-    return drawing.closed(y, _title(rollout), _description(spec, places, fenced, gates))
+    y = _gates(drawing, asked, y)
+    return drawing.closed(y, _title(rollout), _description(spec, places, fenced, asked))
 
 
 def _places(spec: RolloutSpec, pools: Pools) -> Iterator[Place]:
@@ -82,8 +88,8 @@ def _reach(spec: RolloutSpec, stage: Stage, number: int, pools: Pools) -> Iterat
     yield f"{tenants}; {work}"
 
 
-def _asked(spec: RolloutSpec) -> Iterator[Asked]:
-    for gate in gates_of(spec):
+def _asked(spec: RolloutSpec, gates: Iterable[AskedGate]) -> Iterator[Asked]:
+    for gate in gates:
         found = (
             (reading, evidence)
             for evidence in reversed(spec.evidence)

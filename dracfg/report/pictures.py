@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dracfg.link.gates import rollout_gates
 from dracfg.picture import (
     arrangement,
     columns_of,
@@ -60,7 +61,7 @@ def draw(facts: Facts, report: Report) -> Pictures:
         },
         evidence=evidence,
         stagelines={
-            i: stageline(one, pools, f"rollout-{i}")
+            i: stageline(one, pools, f"rollout-{i}", rollout_gates(catalog, one.spec))
             for i, one in enumerate(list(catalog.rollouts.values())[:MOST_DRAWN])
         },
         matrix=matrix(columns, tenants, "tenants-by-tiers", across=_ACROSS) if columns else None,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from dracfg.link.catalog import Catalog
-from dracfg.link.gates import AskedGate, gates_of, waits_for
+from dracfg.link.gates import AskedGate, rollout_gates, waits_for
 from dracfg.link.moves import pools_at, position
 from dracfg.model.kinds import NodePool, Rollout
 from dracfg.model.rollout import START, RolloutSpec, Stage
@@ -42,7 +42,7 @@ def _state(catalog: Catalog, rollout: Rollout, pools: dict[str, NodePool]) -> Ro
                 for i, stage in enumerate(spec.stages)
             ),
         ),
-        gates=tuple(_gate(catalog, spec, gate) for gate in gates_of(spec)),
+        gates=tuple(_gate(catalog, spec, gate) for gate in rollout_gates(catalog, spec)),
     )  # fmt: skip
 
 

@@ -26,7 +26,8 @@ from dracfg.plan.library import Library, library
 from dracfg.plan.site import recorded_site
 from dracfg.plan.workloads import PodGroup, pod_groups
 from dracfg.rollout.controllers import Controllers
-from dracfg.rollout.rebalanceproof import Landing, Prover, Room, Unproven, unmet
+from dracfg.rollout.rebalanceproof import Landing, Prover, Unproven, unmet
+from dracfg.rollout.rebalancerooms import Room
 from dracfg.rollout.rebalancework import Held, Waiting, Work, held_work
 from dracfg.source.records import Record
 

@@ -15,10 +15,7 @@ from itertools import islice
 from dracfg.allocate.claims import (
     Claim,
     ClaimAllocation,
-    ClaimSpec,
-    DeviceRequest,
     DeviceResult,
-    Request,
 )
 from dracfg.allocate.nodes import Node
 from dracfg.allocate.state import AllocationState
@@ -37,21 +34,8 @@ from dracfg.plan.library import Library
 from dracfg.plan.promises import Holding
 from dracfg.plan.site import Site
 from dracfg.plan.workloads import PodGroup
+from dracfg.rollout.rebalancerooms import Arranger, Room
 from dracfg.rollout.rebalancework import PodWork, Renewed, Work
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What a tenant is guaranteed of one class and doesn't hold yet, as claims of so many devices."""
-
-    tenant: str
-    what: str
-    plan: ClassPlan
-    claims: tuple[int, ...]
-
-    @property
-    def devices(self) -> int:
-        return sum(self.claims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +53,6 @@ class Unproven:
     """Why a piece of work can't be moved as things are."""
 
     why: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Kept:
-    """Room that a guarantee has: a claim that nobody has made, where it would lie."""
-
-    room: Room
-    claim: Claim
-    allocation: ClaimAllocation
-    node: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,14 +78,19 @@ class Prover:
         self._site, self._library, self._groups = site, library, groups
         self._allocator = Allocator(site.inventory, library.classes, features)
         self._consumable = features.consumable_capacity
-        self._rooms = sorted(rooms, key=_largest_first)
-        self._open = [node for node in site.nodes if node.name not in site.kept_out]
+        self._arranger = Arranger(site, self._allocator, rooms, consumable=self._consumable)
         self._roomy: tuple[Node, ...] = ()
         self.state = AllocationState.of(claims, site.inventory)
-        self._kept, self.short = self._keep(self.state)
+        self._kept, self.short, self._decided = self._arranger.arranged(self.state)
 
     def prove(self, work: Work) -> tuple[Landing, ...] | Unproven:
         """Ends the work and begins it anew, if that is proven; else nothing changes."""
+        if not self._decided:
+            room = next(iter(self.short))
+            return Unproven(
+                f"whether there is room for what {room.tenant} is guaranteed of {room.what} is not "
+                "decided, so no step may use any"
+            )
         freed = self.state
         for one in work.renewed:
             freed = freed.without(one.held.claim)
@@ -122,7 +101,7 @@ class Prover:
         after = _applied(freed, found.landings)
         kept = self._kept
         if isinstance(beside, Unproven):
-            kept, short = self._keep(after)
+            kept, short, _ = self._arranger.arranged(after)
             lost = self._lost(short)
             if lost is not None:
                 return Unproven(f"it would take the room of {lost}")
@@ -134,7 +113,7 @@ class Prover:
 
     def lacking(self) -> Counter[Room]:
         """The devices that guarantees have no room for now."""
-        return self._keep(self.state)[1]
+        return self._arranger.arranged(self.state)[1]
 
     def _land(
         self, pods: Iterable[PodWork], state: AllocationState, first: Sequence[Node] = ()
@@ -194,7 +173,7 @@ class Prover:
             state = state.without(one.claim)
         state = _applied(state, placed)
         for one in moved:
-            for other in (node, *self._roomy, *self._open):
+            for other in (node, *self._roomy, *self._arranger.open):
                 outcome = self._ask((one.claim,), other, state)
                 if isinstance(outcome, Allocation):
                     state = state.with_allocation(one.claim, outcome.results[0])
@@ -209,7 +188,7 @@ class Prover:
         rest = self._land(pods, state)
         if isinstance(rest, Unproven):
             return "the pods that come after it"
-        return self._lost(self._keep(rest.state)[1])
+        return self._lost(self._arranger.arranged(rest.state)[1])
 
     def _rivals(
         self, pod: PodWork, state: AllocationState
@@ -227,31 +206,6 @@ class Prover:
                     got = {result.device_id for one in placed for result in one.after}
                     if got & kept[node.name]:
                         yield node, placed
-
-    def _keep(self, state: AllocationState) -> tuple[tuple[_Kept, ...], Counter[Room]]:
-        """Room for all that is guaranteed and not held, largest claims first; and what has none."""
-        kept: list[_Kept] = []
-        short: Counter[Room] = Counter()
-        nodes = self._open
-        for room in self._rooms:
-            size, left = 0, iter(nodes)
-            node: Node | None = None
-            for number, devices in enumerate(room.claims):
-                if devices != size:
-                    size, left = devices, iter(nodes)
-                    node = next(left, None)
-                claim = _claim(room, number, devices)
-                while node is not None:
-                    outcome = self._ask((claim,), node, state)
-                    if isinstance(outcome, Allocation):
-                        (allocation,) = outcome.results
-                        state = state.with_allocation(claim, allocation)
-                        kept.append(_Kept(room, claim, allocation, node.name))
-                        break
-                    node = next(left, None)
-                else:
-                    short[room] += devices
-        return tuple(kept), short
 
     def _with_kept(self, state: AllocationState) -> AllocationState:
         for one in self._kept:
@@ -304,19 +258,6 @@ def _applied(state: AllocationState, landings: Iterable[Landing]) -> AllocationS
     for one in landings:
         state = state.with_allocation(_anew(one.renewed), ClaimAllocation(one.after))
     return state
-
-
-def _claim(room: Room, number: int, devices: int) -> Claim:
-    """A claim for so many devices of the class, that nobody has made."""
-    ask = DeviceRequest("device", room.plan.name, count=devices, capacity=dict(room.plan.capacity))
-    name = f"{room.tenant}/{room.plan.name}/{number}"
-    return Claim("", name, ClaimSpec((Request("device", ask),)), uid=name)
-
-
-def _largest_first(room: Room) -> tuple[int, list[int], str, str]:
-    """What is hardest to place comes first: many devices at once, then large shares."""
-    amounts = [-amount.nano for _, amount in sorted(room.plan.capacity.items())]
-    return -max(room.claims, default=0), amounts, room.tenant, room.plan.name
 
 
 def _reason(outcome: Outcome) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from dracfg.link.catalog import Catalog, Cluster, Grant, Pool, Tier
-from dracfg.link.gates import asked_gates, clusters_of, gates_of, order_of, pools_of, waits_for
+from dracfg.link.gates import asked_gates, clusters_of, order_of, pools_of, rollout_gates, waits_for
 from dracfg.link.moves import fenced_pools, has_come, has_tenant, pools_at, position
 from dracfg.link.steps import Refused, Standing, Step, at, standing, step
 from dracfg.lower.artifact import Unit
@@ -84,7 +84,7 @@ def arrived_pools(catalog: Catalog, spec: RolloutSpec) -> frozenset[str]:
 
 def _gates(catalog: Catalog, spec: RolloutSpec) -> Iterator[dict[str, Any]]:
     """Every gate of this way with its limits, what it measures, and what has to come before it."""
-    for gate in asked_gates(gates_of(spec), spec.direction):
+    for gate in asked_gates(rollout_gates(catalog, spec), spec.direction):
         measure = gate.measure
         yield {
             "name": gate.name if measure is None else measure.title,

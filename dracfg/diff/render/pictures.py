@@ -18,6 +18,7 @@ from dracfg.diff.plan import DiffPlan
 from dracfg.diff.proofs import moved_proofs, word
 from dracfg.diff.shown import Shown
 from dracfg.link.catalog import Catalog
+from dracfg.link.gates import rollout_gates
 from dracfg.link.moves import holds_tier
 from dracfg.model import kinds
 from dracfg.picture import (
@@ -239,4 +240,4 @@ def _stageline(catalog: Catalog, rollout: kinds.Rollout | None, ident: str) -> S
     if rollout is None:
         return Sight(None, _ABSENT)
     pools = {name: pool.document for name, pool in catalog.pools.items()}
-    return Sight(stageline(rollout, pools, ident))
+    return Sight(stageline(rollout, pools, ident, rollout_gates(catalog, rollout.spec)))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog
 from dracfg.link.gates import (
     AskedGate,
@@ -15,10 +16,12 @@ from dracfg.link.gates import (
     gates_of,
     order_of,
     query_of,
+    rollout_gates,
     waits_for,
     words_of,
 )
 from dracfg.link.measures import protection
+from dracfg.model.rollout import Gate
 from dracfg.pipeline import judge
 
 BASE = Path(__file__).parents[2] / "cases" / "_base" / "rollout.yaml"
@@ -157,3 +160,38 @@ def test_work_that_can_not_begin_anew_is_waited_for(
     change = f"stage: canary\n => stage: {stage}\n  protects: {protects}\n"
     spec = catalog(tmp_path, rollout=change).rollouts[NAME].spec
     assert order_of(spec) == protection(order).order  # type: ignore[arg-type]  # one of its words
+
+
+@pytest.mark.parametrize(
+    ("of_tier", "of_cluster", "limits"),
+    [
+        ("", "", ("1m", "10m")),
+        ("", "allocationP99: 30s", ("30s", "300s")),
+        ("allocationP99: 2m", "allocationP99: 30s", ("2m", "1200s")),
+        ("preparationP99: 2s", "", ("1m", "10m")),
+    ],
+    ids=["none stated", "the cluster's", "the tier's goes first", "another"],
+)
+def test_an_objective_is_the_limit_of_its_measure(
+    tmp_path: Path, of_tier: str, of_cluster: str, limits: tuple[str, str]
+) -> None:
+    found = catalog(
+        tmp_path,
+        platform=f"gitops: {{engine: plain}} => gitops: {{engine: plain}}\n  objectives: {{{of_cluster}}}",
+        platform_=f"  legacyResource: example.com/gpu =>   legacyResource: example.com/gpu\n"
+        f"  objectives: {{{of_tier}}}",
+    )
+    spec = found.rollouts[NAME].spec.model_copy(update={"gates": ()})
+    (gate,) = [one for one in rollout_gates(found, spec) if one.name == "claimToAllocatedP99"]
+    assert (gate.max, gate.halt) == limits
+
+
+def test_what_a_gate_says_goes_before_an_objective(tmp_path: Path) -> None:
+    found = catalog(
+        tmp_path,
+        platform="gitops: {engine: plain} => gitops: {engine: plain}\n  objectives: {rejectionRate: 0.2}",
+    )
+    said = Gate(measure="rejectedByPolicy", max=Quantity.parse("0.1"))
+    spec = found.rollouts[NAME].spec.model_copy(update={"gates": (said,)})
+    (gate,) = rollout_gates(found, spec)
+    assert (gate.max, gate.halt) == (Quantity.parse("0.1"), Quantity.parse("2"))

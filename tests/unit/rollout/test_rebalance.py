@@ -298,6 +298,13 @@ def states(plan: Plan, devices: Devices) -> Iterator[Devices]:
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(holders=clusters())
+@example(
+    holders=[
+        ("two-1", "ann", "large", 6, True),
+        ("one-1", "ann", "large", 16, True),
+        ("two-1", "ann", "large", 20, False),
+    ]
+)
 def test_capacity_and_guarantees_hold_at_each_step(
     judged: Judgement, tmp_path: Path, holders: list[tuple[str, str, str, int, bool]]
 ) -> None:
