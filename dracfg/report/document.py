@@ -232,8 +232,22 @@ class FeatureGate(Section):
 
 
 @dataclass(frozen=True, slots=True)
+class StatedObjective(Section):
+    """A figure that a cluster, or one tier on it, is held to; alerts and gates of rollouts use it.
+
+    `measured` says whether a metric of the minor, or one that a document names, tells it.
+    """
+
+    objective: str
+    tier: str | None
+    title: str
+    limit: str
+    measured: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterVersions(Section):
-    """What runs on a cluster, and the gates that what is emitted needs."""
+    """What runs on a cluster, what it is held to, and the gates that what is emitted needs."""
 
     name: str
     description: str | None
@@ -242,6 +256,7 @@ class ClusterVersions(Section):
     engine: str
     kueue: str | None
     drivers: tuple[DriverVersion, ...]
+    objectives: tuple[StatedObjective, ...]
     gates: tuple[FeatureGate, ...]
 
 

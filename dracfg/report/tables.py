@@ -208,6 +208,12 @@ def _versions(report: Report) -> Iterator[Row]:
             )
 
 
+def _objectives(report: Report) -> Iterator[Row]:
+    for cluster in report.clusters:
+        for one in cluster.objectives:
+            yield (cluster.name, one.tier, one.objective, one.title, one.limit, one.measured)
+
+
 def _gates(report: Report) -> Iterator[Row]:
     for cluster in report.clusters:
         for one in cluster.gates:
@@ -306,6 +312,9 @@ TABLES: Mapping[str, Table] = {
             "cluster", "kubernetes", "distribution", "engine", "kueue", "driver", "version",
         ),
         _versions,
+    ),
+    "objectives": Table(
+        ("cluster", "tier", "objective", "title", "limit", "measured"), _objectives
     ),
     "gates": Table(
         (

@@ -1,4 +1,4 @@
-"""Clusters of the catalog → what runs there, and the feature gates that what is emitted needs."""
+"""Clusters → what runs there, what they are held to, and the feature gates that what is emitted needs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from dracfg.check.gateview import GateView
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Unit
+from dracfg.lower.objectives import measures, shown
 from dracfg.lower.units import gate_plan
-from dracfg.report.document import ClusterVersions, DriverVersion, FeatureGate
+from dracfg.report.document import ClusterVersions, DriverVersion, FeatureGate, StatedObjective
 from dracfg.show.gatetable import gate_table
 
 
@@ -26,6 +27,16 @@ def cluster_versions(catalog: Catalog, cluster: Cluster, units: Sequence[Unit]) 
         kueue=spec.addons.kueue,
         drivers=tuple(
             DriverVersion(driver.name, driver.document.spec.version) for driver in cluster.drivers
+        ),
+        objectives=tuple(
+            StatedObjective(
+                objective=one.key,
+                tier=one.subject.labels.get("tier"),
+                title=one.title,
+                limit=shown(one),
+                measured=one.expr is not None,
+            )
+            for one in measures(cluster)
         ),
         gates=tuple(map(_gate, table["gates"])),
     )

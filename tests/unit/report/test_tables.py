@@ -32,6 +32,7 @@ def test_rows_have_the_named_columns(name: str) -> None:
         ("tenants", "search,active,prod-west,l4,rank,whole,,,2,2,true,proven"),
         ("offers", "notebooks,search,slice,l40s-hami,memory-slices,10Gi,2,2,0"),
         ("versions", "prod-west,1.36,generic,flux,,gpu.nvidia.com,0.5.0"),
+        ("objectives", "prod-east,a100-40g,preparationP99,p99 of preparation on the node,10s,true"),
     ],
 )
 def test_a_row_of_the_example(name: str, row: str) -> None:
