@@ -85,13 +85,16 @@ def split_now(spec: RolloutSpec, tenant: str) -> Split | None:
     """How a tenant's limit is split between both paths where the rollout stands, if it says so.
 
     Who may make no new claims has the whole limit by plugin, unless claims of a later stage may be left:
-    those stay counted, by the split of the first stage from here on that names the tenant.
+    those stay counted, by the split of the first stage from here on that names the tenant. Where that
+    leaves the plugin nothing, a tenant would be without a path: it has all of its limit there.
     """
     place = position(spec)
     if place < 0:
         return None
     if leaves_claims(spec):
-        return next((one.split[tenant] for one in spec.stages[place:] if tenant in one.split), None)
+        kept = next((one.split[tenant] for one in spec.stages[place:] if tenant in one.split), None)
+        alone = kept is not None and kept.plugin == 0
+        return None if alone and not claims_now(spec, tenant, by_plugin=True) else kept
     joined = claims_now(spec, tenant, by_plugin=True)
     return spec.stages[place].split.get(tenant) if joined else None
 
