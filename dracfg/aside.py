@@ -37,7 +37,7 @@ def aside(work: Callable[[], T]) -> Callable[[], T]:
         return work
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(work, sender), daemon=True)
+    process = context.Process(target=_send, args=(work, sender, receiver), daemon=True)
     process.start()
     sender.close()
 
@@ -52,7 +52,8 @@ def aside(work: Callable[[], T]) -> Callable[[], T]:
     return result
 
 
-def _send(work: Callable[[], object], sender: Connection) -> None:
+def _send(work: Callable[[], object], sender: Connection, receiver: Connection) -> None:
+    receiver.close()  # with an end of its own it would wait for ever for one that was killed
     try:
         sender.send(work())
     except BaseException:  # whoever asks for the result meets it again, and tells it once

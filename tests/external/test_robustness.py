@@ -125,17 +125,21 @@ def test_kills_at_random_moments(states: tuple[Path, Path], tmp_path: Path) -> N
     start = time.monotonic()
     assert ended(in_a_fork(compiling(root))) == 0
     whole = time.monotonic() - start
-    killed = 0
-    for turn in range(KILLS):
-        source = (first, second)[turn % 2]
+    killed = tries = 0
+    while killed < KILLS:
+        assert tries < 5 * KILLS, f"runs end before they are killed; seed {seed}"
+        source = (first, second)[tries % 2]
+        tries += 1
         shutil.rmtree(root / "tenants")
         shutil.copytree(source / "tenants", root / "tenants")
         child = in_a_fork(compiling(root))
         time.sleep(chance.uniform(0, whole))
         os.kill(child, signal.SIGKILL)
-        killed += ended(child) == -signal.SIGKILL
+        if ended(child) == -signal.SIGKILL:
+            killed += 1
+        else:  # the machine has become faster than it was when it was timed
+            whole *= 0.9
         assert_whole(root / "out", first, second)
-    assert killed > KILLS // 2, f"seed {seed}"
     assert ended(in_a_fork(compiling(root))) == 0
     assert files_of(root / "out") == files_of(source / "out"), f"seed {seed}"
     assert not list((root / "out").glob(".dracfg-stage-*"))

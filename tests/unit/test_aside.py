@@ -1,6 +1,9 @@
 """Work elsewhere comes to the same as work here, whatever becomes of the process."""
 
 import os
+import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,7 +27,7 @@ def test_the_result_comes_back_and_nothing_else() -> None:
 
 
 def test_work_whose_process_ends_early_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "_send", lambda _work, _sender: os._exit(9))
+    monkeypatch.setattr(aside, "_send", lambda *_: os._exit(9))
     assert aside.aside(os.getpid)() == os.getpid()
 
 
@@ -36,6 +39,41 @@ def test_an_error_shows_where_the_result_is_asked_for(capfd: pytest.CaptureFixtu
     with pytest.raises(LookupError, match="nothing there"):
         result()
     assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not aside.FORKS, reason="needs processes that fork")
+def test_nobody_is_left_where_who_asked_is_killed(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+
+    def work() -> bytes:
+        told.write_text(str(os.getpid()))
+        return bytes(10_000_000)  # more than a pipe holds
+
+    asker = os.fork()
+    if not asker:
+        aside.aside(work)
+        time.sleep(60)
+        os._exit(0)
+    assert _comes(lambda: told.exists() and told.read_text() != "")
+    os.kill(asker, signal.SIGKILL)
+    os.waitpid(asker, 0)
+    assert _comes(lambda: _is_gone(int(told.read_text())))
+
+
+def _comes(holds: Callable[[], bool]) -> bool:
+    """Whether something comes to hold, waited for a good while."""
+    for _ in range(600):
+        if holds():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _is_gone(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
 
 
 def test_where_processes_do_not_fork_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def test_any_number_of_processes(jobs: int, number: int) -> None:
 
 
 def test_a_process_that_ends_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "_send", lambda _work, _sender: os._exit(9))
+    monkeypatch.setattr(aside, "_send", lambda *_: os._exit(9))
     assert render_units(UNITS, 3) == render_units(UNITS, 1)
 
 
