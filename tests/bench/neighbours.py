@@ -26,7 +26,7 @@ LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 CHART = "apiVersion: v2\nname: fleet\nversion: 0.1.0\n"
 WHOLE = "{{- range .Values.objects }}\n---\n{{ toYaml . }}\n{{- end }}\n"
-UNSYNCED = {"nodes", "control-plane", "metadata"}
+UNSYNCED = {"nodes", "control-plane", "metadata", "monitoring"}
 _MARK = re.compile(r"(['\"]?)@@([0-9]+)@@\1")
 
 
