@@ -87,7 +87,7 @@ def found(code: str, *objects: str) -> dict[str, Any]:
     return {"code": code, "message": f"what {code} says", "objects": list(objects)}
 
 
-def tests(*passed: bool, verdict: str = "proven") -> dict[str, Any]:
+def told_by_tests(*passed: bool, verdict: str = "proven") -> dict[str, Any]:
     results = [{"name": f"test-{i}", "passed": one} for i, one in enumerate(passed)]
     return {"kind": "TestReport", "verdict": verdict, "results": results}
 
@@ -119,16 +119,16 @@ WAITS = [
     {"object": "Pod/stranger/c", "cause": "quota"},
 ]
 CASES: list[tuple[str, list[dict[str, Any]], str, str]] = [
-    ("tenantBoundary", [audit(), tests(True, True)], "passed", "0 within 0"),
+    ("tenantBoundary", [audit(), told_by_tests(True, True)], "passed", "0 within 0"),
     (
         "tenantBoundary",
-        [audit(), tests(True, False, verdict="refuted")],
+        [audit(), told_by_tests(True, False, verdict="refuted")],
         "failed",
         "1 above 0 by 1 (test test-1)",
     ),
     (
         "tenantBoundary",
-        [audit(findings=[found("LIV044"), found("LIV063"), found("LIV038")]), tests(True)],
+        [audit(findings=[found("LIV044"), found("LIV063"), found("LIV038")]), told_by_tests(True)],
         "failed",
         "2 above 0 by 2 (LIV044: what LIV044 says; LIV063: what LIV063 says)",
     ),
@@ -140,31 +140,31 @@ CASES: list[tuple[str, list[dict[str, Any]], str, str]] = [
     ),
     (
         "tenantBoundary",
-        [tests(True)],
+        [told_by_tests(True)],
         "missing",
         "no data: no report of `dracfg audit --format json` on lab is named",
     ),
     (
         "tenantBoundary",
-        [audit(cluster="east"), tests(True)],
+        [audit(cluster="east"), told_by_tests(True)],
         "missing",
         "no data: no report of `dracfg audit --format json` on lab is named",
     ),
     (
         "tenantBoundary",
-        [audit(), tests()],
+        [audit(), told_by_tests()],
         "missing",
         "no data: the report of tests holds no result",
     ),
     (
         "tenantBoundary",
-        [audit(), tests(True, verdict="unknown")],
+        [audit(), told_by_tests(True, verdict="unknown")],
         "missing",
         "no data: the tests are unknown",
     ),
     (
         "tenantBoundary",
-        [audit(findings=[found("LIV058")]), tests(True)],
+        [audit(findings=[found("LIV058")]), told_by_tests(True)],
         "missing",
         "no data: LIV058 on lab: what LIV058 says",
     ),
@@ -255,7 +255,7 @@ def test_before_a_pool_has_moved_nothing_need_be_recorded(tmp_path: Path) -> Non
     file = repository(tmp_path) / "catalog" / "rollout.yaml"
     file.write_text(file.read_text().replace("stage: canary", "stage: start"))
     catalog = judge(tmp_path, level="intent").catalog
-    one = judged(catalog, "tenantBoundary", audit(findings=[found("LIV058")]), tests(True))
+    one = judged(catalog, "tenantBoundary", audit(findings=[found("LIV058")]), told_by_tests(True))
     assert one.says == "0 within 0"
 
 
@@ -274,7 +274,7 @@ def test_what_dracfg_does_not_write_decides_nothing(
     catalog: Catalog, key: str, junk: object
 ) -> None:
     """A report that was changed by hand is refused or without data, and never ends in a traceback."""
-    documents = [audit(), tests(True)]
+    documents = [audit(), told_by_tests(True)]
     documents[key == "results"] |= {key: [junk]}
     for name in TOLD:
         one = judged(catalog, name, *documents)
