@@ -12,14 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dracfg.allocate.claimobjects import ClaimObjects, read_claims
-from dracfg.allocate.structured import Features
 from dracfg.audit.dump import read_dump
 from dracfg.audit.view import View, view_of
-from dracfg.kube.features import feature_matrix
+from dracfg.check.jointclaims import joint_features
 from dracfg.link.catalog import Catalog, Cluster, Policy, Tier
 from dracfg.link.rebalance import fits_numbers, may_move, policy_of, reached
 from dracfg.lower.artifact import Unit
-from dracfg.lower.units import gate_plans
 from dracfg.model.kinds import Rollout
 from dracfg.plan.assurance import markets
 from dracfg.plan.library import Library, library
@@ -127,10 +125,7 @@ def plan_rebalance(
         return found
     site = recorded_site(cluster, dump.inventory, dump.nodes)
     rooms = tuple(_rooms(catalog, view, held, tier))
-    on = gate_plans(catalog, tuple(units))[cluster.name]
-    features = Features.of(
-        cluster.minor, frozenset(name for name in feature_matrix().gates if on.is_on(name))
-    )
+    features = joint_features(catalog, units)[cluster.name]
     claims = (held.claim for held in dump.claims.values())
     prover = Prover(site, known, features, _groups(records), claims, rooms)
     return _ordered(found, held.work, prover, rooms)

@@ -280,6 +280,19 @@ def clusters(draw: st.DrawFn) -> list[tuple[str, str, str, int, bool]]:
     return found
 
 
+def planned_for(
+    judged: Judgement, holders: Sequence[tuple[str, str, str, int, bool]], folder: Path
+) -> tuple[Plan, Devices]:
+    """The plan for who holds what, and the same by plain sums."""
+    lab, devices = Lab(), Devices()
+    for number, (node, tenant, profile, amount, old) in enumerate(holders):
+        version = OLD if old else IN_FORCE
+        name = f"work-{number}"
+        lab.work(name, node, profile, f"{amount}Gi", namespace=tenant, version=version)
+        devices.hold(f"{tenant}/{name}-0-gpu", tenant, node, amount, SIZE[profile])
+    return planned(judged, lab, folder), devices
+
+
 def states(plan: Plan, devices: Devices) -> Iterator[Devices]:
     """The devices while work is gone and after it has come back, step by step."""
     for step in plan.steps:
@@ -308,13 +321,7 @@ def states(plan: Plan, devices: Devices) -> Iterator[Devices]:
 def test_capacity_and_guarantees_hold_at_each_step(
     judged: Judgement, tmp_path: Path, holders: list[tuple[str, str, str, int, bool]]
 ) -> None:
-    lab, devices = Lab(), Devices()
-    for number, (node, tenant, profile, amount, old) in enumerate(holders):
-        version = OLD if old else IN_FORCE
-        name = f"work-{number}"
-        lab.work(name, node, profile, f"{amount}Gi", namespace=tenant, version=version)
-        devices.hold(f"{tenant}/{name}-0-gpu", tenant, node, amount, SIZE[profile])
-    plan = planned(judged, lab, tmp_path)
+    plan, devices = planned_for(judged, holders, tmp_path)
     moved = [one for step in plan.steps for one in step.work.renewed]
     assert len(moved) + len(plan.blocked) == sum(old for *_, old in holders)
     assert plan.waiting == ()
@@ -341,13 +348,7 @@ def test_capacity_and_guarantees_hold_at_each_step(
 def test_the_first_step_is_safe_wherever_the_scheduler_puts_it(
     judged: Judgement, tmp_path: Path, holders: list[tuple[str, str, str, int, bool]]
 ) -> None:
-    lab, devices = Lab(), Devices()
-    for number, (node, tenant, profile, amount, old) in enumerate(holders):
-        version = OLD if old else IN_FORCE
-        name = f"work-{number}"
-        lab.work(name, node, profile, f"{amount}Gi", namespace=tenant, version=version)
-        devices.hold(f"{tenant}/{name}-0-gpu", tenant, node, amount, SIZE[profile])
-    plan = planned(judged, lab, tmp_path)
+    plan, devices = planned_for(judged, holders, tmp_path)
     if not plan.steps or plan.short:
         return
     for one, node in product(plan.steps[0].landings, NODES):
