@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from typing import TypeVar
+from typing import TypeVar, cast
 
+Item = TypeVar("Item")
 T = TypeVar("T")
 
 FORKS = sys.platform.startswith("linux")
@@ -50,6 +52,25 @@ def aside(work: Callable[[], T]) -> Callable[[], T]:
         return found
 
     return result
+
+
+def share_out(
+    work: Callable[[Sequence[Item]], Sequence[T]], items: Sequence[Item], jobs: int
+) -> list[T]:
+    """The results of `work` for all items, in their order, by at most `jobs` processes.
+
+    `work` gives a result an item. Neighbours are dealt out in turn, since what is large often
+    stands together.
+    """
+    parts = [items[first::jobs] for first in range(jobs) if items[first::jobs]]
+    if len(parts) < 2:
+        return list(work(items))
+    others = [aside(partial(work, part)) for part in parts[1:]]
+    dealt: list[T | None] = [None] * len(items)
+    dealt[::jobs] = work(parts[0])
+    for first, other in enumerate(others, 1):
+        dealt[first::jobs] = other()
+    return cast("list[T]", dealt)
 
 
 def _send(work: Callable[[], object], sender: Connection, receiver: Connection) -> None:

@@ -14,7 +14,7 @@ from dracfg.diagnostics import Diagnostic, Span
 from dracfg.link.catalog import Catalog
 from dracfg.model.kinds import AnyDocument, Tenant
 from dracfg.model.parse import identity_of
-from dracfg.source import Document
+from dracfg.source import Sources
 
 _NUMBER = re.compile(r"\.[0-9]+$")
 
@@ -66,12 +66,12 @@ def blocked_units(
     documents: Iterable[AnyDocument],
     findings: Iterable[Diagnostic],
     poisoned: Iterable[tuple[str, str]],
-    sources: Iterable[Document],
+    sources: Sources,
 ) -> Callable[[str], bool]:
     """Tells which units an error touches: a tenant's own and the guards beside it, or all of a cluster.
 
     Errors in what all share (drivers, tiers, policies), and files that could not be understood,
-    touch every cluster. `sources` are all documents as read, those without a model too: a Tenant
+    touch every cluster. `sources` holds documents without a model too: a Tenant
     that could not be understood touches what it would touch otherwise, tenants that borrow from it,
     and every unit that belongs to no tenant known, since a wrong name may be what is the matter.
     """
@@ -79,7 +79,7 @@ def blocked_units(
     lost = {name for kind, name in poisoned if kind == "Tenant"}
     clusters: set[str] = set()
     everything = any(kind != "Tenant" for kind, _ in poisoned)
-    read, located = tuple(documents), tuple(sources)
+    read = tuple(documents)
     for finding in findings:
         if not finding.is_error:
             continue
@@ -90,7 +90,7 @@ def blocked_units(
             clusters.add(document.name)
         elif document is not None and document.kind == "NodePool":
             clusters.add(document.spec.cluster)
-        elif (name := _tenant_at(located, finding.span)) is not None:
+        elif (name := _tenant_at(sources, finding.span)) is not None:
             lost.add(name)
         else:
             everything = True
@@ -120,19 +120,21 @@ def _document_at(documents: Iterable[AnyDocument], span: Span | None) -> AnyDocu
     if span is None:
         return None
     for document in documents:
-        place = document.read_from.span
-        if place.path == span.path and place.line <= span.line <= place.end_line:
-            return document
+        if document.source_path == span.path:
+            place = document.read_from.span
+            if place.line <= span.line <= place.end_line:
+                return document
     return None
 
 
-def _tenant_at(documents: Iterable[Document], span: Span | None) -> str | None:
+def _tenant_at(sources: Sources, span: Span | None) -> str | None:
     """The name of the Tenant that a finding points into, understood or not."""
-    if span is None:
+    file = sources.files.get(span.path) if span is not None else None
+    if span is None or file is None:
         return None
-    for document in documents:
+    for document in file.documents:
         place = document.root.span
-        if document.path == span.path and place.line <= span.line <= place.end_line:
+        if place.line <= span.line <= place.end_line:
             kind, name = identity_of(document.root) or ("", "")
             return name if kind == "Tenant" else None
     return None

@@ -273,7 +273,7 @@ def _recorded(taken: Step, records: Sequence[Path]) -> Evidence:
 def _write(found: Found, taken: Step, evidence: Evidence | None) -> int:
     """Edits the document, and says what is to be done with it."""
     rollout, sources = found.rollout, found.judged.sources
-    file = sources.files[rollout.read_from.span.path]
+    file = sources.files[rollout.source_path]
     try:
         edits = edits_of(file, rollout, taken.after, evidence)
         edited = edit_file(sources.root, file, edits)

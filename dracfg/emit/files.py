@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable
 
-from dracfg.aside import aside
+from dracfg.aside import share_out
 from dracfg.emit.ownership import HEADER, HEADER_TEXT, MARKDOWN_HEADER
 from dracfg.emit.tree import UnitFiles
 from dracfg.emit.yaml import dump, dump_all
@@ -18,20 +17,7 @@ KUSTOMIZATION = "kustomization.yaml"
 
 def render_units(units: Iterable[Unit], jobs: int) -> tuple[UnitFiles, ...]:
     """All units as files, in their order, by at most `jobs` processes."""
-    listed = tuple(units)
-    parts = [listed[first::jobs] for first in range(jobs) if listed[first::jobs]]
-    if len(parts) < 2:
-        return tuple(map(render_unit, listed))
-    results = [aside(partial(_render, part)) for part in parts[1:]]
-    rendered: list[UnitFiles | None] = [None] * len(listed)
-    rendered[::jobs] = _render(parts[0])
-    for first, result in enumerate(results, 1):
-        rendered[first::jobs] = result()
-    return tuple(files for files in rendered if files is not None)
-
-
-def _render(part: Sequence[Unit]) -> tuple[UnitFiles, ...]:
-    return tuple(map(render_unit, part))
+    return tuple(share_out(lambda part: tuple(map(render_unit, part)), tuple(units), jobs))
 
 
 def render_unit(unit: Unit) -> UnitFiles:

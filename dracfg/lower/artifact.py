@@ -38,7 +38,7 @@ class Origin:
 
 def origin_of(document: AnyDocument, *steps: str | int) -> Origin:
     """The origin of what a part of a document is lowered to."""
-    return Origin(document.read_from.span.path, document.kind, document.name, steps)
+    return Origin(document.source_path, document.kind, document.name, steps)
 
 
 @dataclass(frozen=True, slots=True)

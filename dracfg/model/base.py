@@ -15,29 +15,21 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
-    ModelWrapValidatorHandler,
-    PrivateAttr,
     StringConstraints,
-    model_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from dracfg.diagnostics import Span
 from dracfg.kube.quantity import Quantity as KubeQuantity
+from dracfg.model.shape import holders
 from dracfg.source import Map, Node, Seq, follow
+from dracfg.source.files import UnreadMap
 
 API_VERSION = "dracfg.dev/v1alpha1"
 
-
-class Located(dict[str, Any]):
-    """A mapping on its way into a model, with the node it was made from."""
-
-    __slots__ = ("node",)
-
-    def __init__(self, values: dict[str, Any], node: Map) -> None:
-        super().__init__(values)
-        self.node = node
+_NESTED = (dict, tuple)
+"""What maps and lists are on their way into a model."""
 
 
 class Spec(BaseModel):
@@ -51,25 +43,47 @@ class Spec(BaseModel):
         use_attribute_docstrings=True,
     )
 
-    _read_from: Map | None = PrivateAttr(default=None)
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _remember(cls, value: Any, handler: ModelWrapValidatorHandler[Any]) -> Any:
-        made = handler(value)
-        if isinstance(value, Located):
-            made._read_from = value.node
-        return made
-
     @property
     def read_from(self) -> Map:
         """The YAML mapping this was read from; specs made by hand have none and raise."""
-        # Where pydantic keeps private attributes; looked up by name they cost ten times as much.
+        place = self._place
+        return place.read() if isinstance(place, UnreadMap) else place
+
+    @property
+    def source_path(self) -> str:
+        """The file this was read from; specs made by hand have none and raise."""
+        place = self._place
+        return place.file.path if isinstance(place, UnreadMap) else place.span.path
+
+    @property
+    def _place(self) -> Map | UnreadMap:
+        # Where pydantic keeps private attributes, put there by `locate`. Had pydantic itself to set
+        # them up, that would take as long as all of its validation.
         private = self.__pydantic_private__
-        node: Map | None = private["_read_from"] if private else None
-        if node is None:
+        place: Map | UnreadMap | None = private["_read_from"] if private else None
+        if place is None:
             raise LookupError(f"{type(self).__name__} was not read from a file")
-        return node
+        return place
+
+
+def locate(made: Any, data: Any, place: Callable[[int], Map | UnreadMap]) -> None:
+    """Lets every spec in what was made of `data` remember the mapping that it was read from.
+
+    `place` gives the mapping of a dict in `data` by its `id`.
+    """
+    if isinstance(data, tuple):
+        for inner, below in zip(made, data, strict=True):
+            if isinstance(below, _NESTED):
+                locate(inner, below, place)
+    elif isinstance(made, dict):
+        for key, below in data.items():
+            if isinstance(below, _NESTED):
+                locate(made[key], below, place)
+    else:
+        object.__setattr__(made, "__pydantic_private__", {"_read_from": place(id(data))})
+        for key, field in holders(made.__class__).items():
+            if isinstance(below := data.get(key), _NESTED):
+                locate(getattr(made, field), below, place)
 
 
 def at(spec: Spec, *steps: str | int) -> Span:
@@ -243,10 +257,13 @@ def tag_by_shape(**shapes: str) -> Callable[[Any], str | None]:
     return tag
 
 
-def data_of(node: Node) -> Any:
-    """The plain data of a node: tuples for lists, mappings that carry their node for `Spec`."""
+def data_of(node: Node, maps: dict[int, Map] | None = None) -> Any:
+    """The plain data of a node: dicts, and tuples for lists. `maps` gets the node of each dict's `id`."""
     if isinstance(node, Map):
-        return Located({key: data_of(entry.value) for key, entry in node.entries.items()}, node)
+        data = {key: data_of(entry.value, maps) for key, entry in node.entries.items()}
+        if maps is not None:
+            maps[id(data)] = node
+        return data
     if isinstance(node, Seq):
-        return tuple(data_of(item) for item in node.items)
+        return tuple(data_of(item, maps) for item in node.items)
     return node.value

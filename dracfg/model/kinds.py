@@ -110,6 +110,12 @@ class PolicyTest(_Document):
 
 AnyDocument = Cluster | Driver | HardwareTier | SharingPolicy | NodePool | Tenant | Rollout
 
+
+def home_of(document: AnyDocument) -> str:
+    """The folder at the root that a document belongs into."""
+    return "tenants" if isinstance(document, Tenant) else "catalog"
+
+
 KINDS: Mapping[str, type[AnyDocument]] = MappingProxyType(
     {
         "Cluster": Cluster,

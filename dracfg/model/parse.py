@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dracfg.diagnostics import Diagnostic, Span, diagnose, did_you_mean
-from dracfg.model.base import API_VERSION, PATTERN_WORDS, Spec, data_of
-from dracfg.model.kinds import KINDS, TEST_KINDS, AnyDocument
+from dracfg.model.base import API_VERSION, PATTERN_WORDS, Spec, data_of, locate
+from dracfg.model.kinds import KINDS, TEST_KINDS, AnyDocument, home_of
 from dracfg.source import Document, Map, Node, Scalar, Seq, follow, kind_of
 
 _Doc = TypeVar("_Doc", bound=Spec)
@@ -49,7 +49,7 @@ def parse(documents: Iterable[Document], seen: dict[int, Any] | None = None) -> 
                 poisoned.add(identity)
         else:
             good.append(made)
-            faults += _misplaced(document, made)
+            faults += misplaced(document, made)
     return Parsed(tuple(good), frozenset(poisoned), tuple(faults))
 
 
@@ -60,10 +60,9 @@ def _parse_once(document: Document, seen: dict[int, Any]) -> AnyDocument | list[
     return made
 
 
-def _misplaced(document: Document, made: AnyDocument) -> list[Diagnostic]:
+def misplaced(document: Document, made: AnyDocument) -> list[Diagnostic]:
     """Who may review a folder decides what may stand in it: tenants never describe the platform."""
-    here = document.path.split("/")[0]
-    right = "tenants" if made.kind == "Tenant" else "catalog"
+    here, right = document.path.split("/")[0], home_of(made)
     if here == right:
         return []
     kind, _ = follow(made.read_from, ("kind",))
@@ -101,13 +100,24 @@ def parse_document(document: Document, kinds: Mapping[str, type[_Doc]]) -> _Doc 
     kind = _kind(root, kinds)
     if isinstance(kind, Diagnostic):
         return [kind]
-    empty = list(_without_value(root))
-    if empty:
-        return empty
+    maps: dict[int, Map] = {}
+    data = data_of(root, maps)
+    if _has_gap(data):
+        return list(_without_value(root))
     try:
-        return kinds[kind].model_validate(data_of(root))
+        made = kinds[kind].model_validate(data)
     except ValidationError as refusal:
         return _explain(refusal, root, kinds[kind])
+    locate(made, data, maps.__getitem__)
+    return made
+
+
+def _has_gap(data: Any) -> bool:
+    """Whether a key or list entry stands without a value anywhere in a map's or list's data."""
+    for value in data.values() if isinstance(data, dict) else data:
+        if value is None or (isinstance(value, dict | tuple) and _has_gap(value)):
+            return True
+    return False
 
 
 def _without_value(node: Node) -> Iterator[Diagnostic]:

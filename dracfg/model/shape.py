@@ -1,8 +1,9 @@
-"""Walks the models themselves: which models can stand at a path of the language."""
+"""Walks the models themselves: which models can stand at a path of the language, or in a field."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -22,6 +23,16 @@ def models_at(model: type[BaseModel], steps: Sequence[str | int]) -> tuple[type[
             found for found in here if isinstance(found, type) and issubclass(found, BaseModel)
         )
     )
+
+
+@cache
+def holders(model: type[BaseModel]) -> Mapping[str, str]:
+    """The fields of a model that can hold models, by their keys in YAML."""
+    return {
+        field.alias or name: name
+        for name, field in model.model_fields.items()
+        if any(_classes(field.annotation))
+    }
 
 
 def _below(model: Any, step: str | int) -> Iterator[Any]:

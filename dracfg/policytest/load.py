@@ -174,7 +174,7 @@ def _from_file(
 
 
 def _beside(document: PolicyTest, name: str) -> str:
-    folder = posixpath.dirname(document.read_from.span.path)
+    folder = posixpath.dirname(document.source_path)
     return posixpath.normpath(posixpath.join(folder, name))
 
 

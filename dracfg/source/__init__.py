@@ -1,6 +1,7 @@
 """Bytes → node trees that know file, line and column. Knows nothing of the input language."""
 
-from dracfg.source.nodes import Document, Entry, Map, Node, Scalar, Seq, SourceFile, follow, kind_of
+from dracfg.source.files import SourceFile
+from dracfg.source.nodes import Document, Entry, Map, Node, Scalar, Seq, follow, kind_of
 from dracfg.source.reader import ROOTS, Sources, read_file, read_repository, read_trees
 
 __all__ = [

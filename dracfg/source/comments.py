@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dracfg.diagnostics import Span
-from dracfg.source.nodes import Map, Node, Scalar, SourceFile
+from dracfg.source.files import SourceFile
+from dracfg.source.nodes import Map, Node, Scalar
 
 _HEADER = re.compile(r"(?:[&!]\S*\s+)*[|>][-+0-9]*\s+")
 """What stands before a comment behind the sign of a block scalar."""

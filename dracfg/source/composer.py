@@ -6,14 +6,23 @@ The events come from libyaml; building the nodes here keeps every span, resolves
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
-from dracfg.source.nodes import Document, Entry, Map, Node, Scalar, Seq
+from dracfg.source.nodes import Document, Entry, Map, Node, Place, Scalar, Seq
 from dracfg.source.scalars import AmbiguousScalar, resolve
 
 MAX_DEPTH = 64
@@ -22,7 +31,7 @@ MAX_NODES = 5_000_000
 MAX_GROWTH = 10_000
 """Nodes that aliases may add to one document."""
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Stop(Exception):
@@ -33,23 +42,27 @@ _Event = Any
 _Mark = Any
 """PyYAML's events and marks; the marks of the C parser have a class of their own."""
 
+_NO_KEY = Scalar(("", 0, 0, 0, 0), None, "")
+"""Stands for a key that a fault was found in; its value is read and forgotten."""
+
 
 @dataclass(slots=True)
 class _Frame:
-    """A collection that is still open. `weight` counts its values, aliases followed."""
+    """A collection that is still open: `items` where it is a list, else `entries`.
+
+    `weight` counts its values, aliases followed.
+    """
 
     start: _Mark
     anchor: str | None
-    is_map: bool
+    items: list[Node] | None
     entries: dict[str, Entry] = field(default_factory=dict)
-    items: list[Node] = field(default_factory=list)
     key: Scalar | None = None
     weight: int = 1
-    skip_value: bool = False
 
     @property
     def expects_key(self) -> bool:
-        return self.is_map and self.key is None and not self.skip_value
+        return self.items is None and self.key is None
 
 
 @dataclass(slots=True)
@@ -67,7 +80,7 @@ class _Open:
         if not self.frames or not self.frames[0].entries:
             return None
         entries = self.frames[0].entries
-        return Map(next(iter(entries.values())).key.span, entries)
+        return Map(next(iter(entries.values())).key.place, entries)
 
 
 def compose(path: str, text: str) -> tuple[tuple[Document, ...], tuple[Diagnostic, ...]]:
@@ -78,23 +91,12 @@ def compose(path: str, text: str) -> tuple[tuple[Document, ...], tuple[Diagnosti
     """
     composer = _Composer(path)
     try:
-        composer.run(_events(text))
+        composer.run(text)
     except yaml.YAMLError as fault:
         composer.faults.append(_syntax_fault(path, text, fault))
     except _Stop:
         pass
     return tuple(composer.documents), tuple(composer.faults)
-
-
-def _events(text: str) -> Iterator[_Event]:
-    loader = _LOADER(text)
-    next_event = loader.get_event
-    try:
-        # Behind the end of the stream there is nothing.
-        while (event := next_event()) is not None:
-            yield event
-    finally:
-        loader.dispose()
 
 
 class _Composer:
@@ -104,20 +106,25 @@ class _Composer:
         self.faults: list[Diagnostic] = []
         self.index = 0
 
-    def run(self, events: Iterator[_Event]) -> None:
-        for event in events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                if event.version and event.version != (1, 2):
-                    span = self._span(event.start_mark, event.end_mark)
-                    self._fault("SRC012", span, "a %YAML directive other than 1.2 is not read")
-                self._document(events)
-                self.index += 1
+    def run(self, text: str) -> None:
+        loader = LOADER(text)
+        try:
+            # Behind the end of the stream there is nothing.
+            while (event := loader.get_event()) is not None:
+                if isinstance(event, DocumentStartEvent):
+                    if event.version and event.version != (1, 2):
+                        span = self._span(event)
+                        self._fault("SRC012", span, "a %YAML directive other than 1.2 is not read")
+                    self._document(loader.get_event)
+                    self.index += 1
+        finally:
+            loader.dispose()
 
-    def _document(self, events: Iterator[_Event]) -> None:
+    def _document(self, next_event: Callable[[], _Event]) -> None:
         faults_before = len(self.faults)
         document = _Open()
         try:
-            self._read(document, events)
+            self._read(document, next_event)
         except (yaml.YAMLError, _Stop):
             if (root := document.outermost()) is not None:
                 self.documents.append(Document(self.path, self.index, root, sound=False))
@@ -126,55 +133,74 @@ class _Composer:
             sound = len(self.faults) == faults_before
             self.documents.append(Document(self.path, self.index, document.root, sound))
 
-    def _read(self, document: _Open, events: Iterator[_Event]) -> None:
-        for event in events:
-            # Told apart by type, the most frequent first: this is done for each word of each file.
+    def _read(self, document: _Open, next_event: Callable[[], _Event]) -> None:
+        """The events of one document.
+
+        This is done for each word of each file: events are told apart by type, the most frequent
+        first, and a value is put where it belongs without a call.
+        """
+        frames = document.frames
+        while True:
+            event = next_event()
             kind = type(event)
-            if kind is yaml.ScalarEvent:
-                self._finish(document, event.anchor, self._scalar(event), 1)
-            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+            node: Node
+            if kind is ScalarEvent:
+                node, anchor, weight = self._scalar(event), event.anchor, 1
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 self._open(document, event)
-            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-                self._close(document, event)
-            elif kind is yaml.AliasEvent:
-                self._finish(document, None, *self._alias(document, event))
+                continue
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                node, anchor, weight = self._close(document, event)
+            elif kind is AliasEvent:
+                node, weight = self._alias(document, event)
+                anchor = None
             else:
                 return
+            if anchor:
+                document.anchors[anchor] = (node, weight)
+            if not frames:
+                document.root = node
+                continue
+            frame = frames[-1]
+            frame.weight += weight
+            if frame.weight > MAX_NODES:
+                self._fault("SRC010", node.span, f"a document of more than {MAX_NODES:,} values")
+                raise _Stop
+            if frame.items is not None:
+                frame.items.append(node)
+            elif (key := frame.key) is None:
+                frame.key = self._key(frame, node)
+            else:
+                if key is not _NO_KEY:
+                    frame.entries[key.text] = Entry._make((key, node))
+                frame.key = None
 
     def _open(self, document: _Open, event: _Event) -> None:
-        self._refuse_tag(event)
-        span = self._span(event.start_mark, event.end_mark)
+        if event.tag is not None:
+            self._refuse_tag(event)
         frames = document.frames
         if len(frames) >= MAX_DEPTH:
+            span = self._span(event)
             self._fault("SRC011", span, f"values are nested deeper than {MAX_DEPTH} levels")
             raise _Stop
         if frames and frames[-1].expects_key:
-            self._fault("SRC008", span, "a key must be text, not a map or a list")
+            self._fault("SRC008", self._span(event), "a key must be text, not a map or a list")
             raise _Stop
         if event.anchor:
-            document.open_anchors[event.anchor] = span
-        is_map = isinstance(event, yaml.MappingStartEvent)
-        frames.append(_Frame(event.start_mark, event.anchor, is_map))
+            document.open_anchors[event.anchor] = self._span(event)
+        items: list[Node] | None = [] if type(event) is SequenceStartEvent else None
+        frames.append(_Frame(event.start_mark, event.anchor, items))
 
-    def _close(self, document: _Open, event: _Event) -> None:
+    def _close(self, document: _Open, event: _Event) -> tuple[Node, str | None, int]:
         frame = document.frames.pop()
-        span = self._span(frame.start, event.end_mark)
-        node = Map(span, frame.entries) if frame.is_map else Seq(span, tuple(frame.items))
+        place = self._place(frame.start, event.end_mark)
         if frame.anchor:
             document.open_anchors.pop(frame.anchor, None)
-        self._finish(document, frame.anchor, node, frame.weight)
-
-    def _finish(self, document: _Open, anchor: str | None, node: Node, weight: int) -> None:
-        """A value is complete: remember its anchor and put it where it belongs."""
-        if anchor:
-            document.anchors[anchor] = (node, weight)
-        if document.frames:
-            self._place(document.frames[-1], node, weight)
-        else:
-            document.root = node
+        node = Map(place, frame.entries) if frame.items is None else Seq(place, tuple(frame.items))
+        return node, frame.anchor, frame.weight
 
     def _alias(self, document: _Open, event: _Event) -> tuple[Node, int]:
-        span = self._span(event.start_mark, event.end_mark)
+        span = self._span(event)
         name = event.anchor
         if name in document.open_anchors:
             self._fault(
@@ -198,27 +224,14 @@ class _Composer:
                 )
                 raise _Stop
             return node, weight
-        return Scalar(span, "", ""), 1
+        return Scalar(self._place(event.start_mark, event.end_mark), "", ""), 1
 
-    def _place(self, frame: _Frame, node: Node, weight: int) -> None:
-        frame.weight += weight
-        if frame.weight > MAX_NODES:
-            self._fault("SRC010", node.span, f"a document of more than {MAX_NODES:,} values")
-            raise _Stop
-        if not frame.is_map:
-            frame.items.append(node)
-        elif frame.expects_key:
-            self._open_key(frame, node)
-        else:
-            if frame.key is not None and not frame.skip_value:
-                frame.entries[frame.key.text] = Entry(frame.key, node)
-            frame.key, frame.skip_value = None, False
-
-    def _open_key(self, frame: _Frame, node: Node) -> None:
+    def _key(self, frame: _Frame, node: Node) -> Scalar:
+        """A node as the key of the value behind it."""
         if not isinstance(node, Scalar) or (node.plain and node.value is None):
             self._fault("SRC008", node.span, "a key must be text", help="name the key")
-            frame.skip_value = True
-        elif node.text in frame.entries:
+            return _NO_KEY
+        if node.text in frame.entries:
             first = frame.entries[node.text].key.span
             self._fault(
                 "SRC007",
@@ -227,39 +240,49 @@ class _Composer:
                 related=[Related(first, "first stands here")],
                 help="keep one of the two",
             )
-            frame.skip_value = True
-        frame.key = node if isinstance(node, Scalar) else Scalar(node.span, None, "")
+            return _NO_KEY
+        return node
 
     def _scalar(self, event: _Event) -> Scalar:
-        self._refuse_tag(event)
         start, end = event.start_mark, event.end_mark
-        span = Span(self.path, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+        place = (self.path, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
         text: str = event.value
-        if event.style or (event.tag is not None and not event.implicit[0]):
-            return Scalar(span, text, text)
+        if event.tag is not None:
+            self._refuse_tag(event)
+            if not event.implicit[0]:
+                return Scalar._make((place, text, text, False))
+        if event.style:
+            return Scalar._make((place, text, text, False))
         try:
-            return Scalar(span, resolve(text), text, plain=True)
+            value = resolve(text)
         except AmbiguousScalar as reading:
             self._fault(
                 "SRC006",
-                span,
+                Span(*place),
                 f"{text} is {reading}",
                 label="quote it",
                 help=f'write "{text}" for the text',
                 fix=f'"{text}"',
             )
-            return Scalar(span, text, text, plain=True)
+            value = text
+        # Equal words share one text, which a fleet has few of.
+        return Scalar._make((place, value, value if type(value) is str else text, True))
 
     def _refuse_tag(self, event: _Event) -> None:
-        if event.tag is not None and event.tag != "!":
-            span = self._span(event.start_mark, event.end_mark)
+        if event.tag != "!":
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
             self._fault(
-                "SRC012", span, f"the tag {tag} is not read", help="remove the tag; quote text"
+                "SRC012",
+                self._span(event),
+                f"the tag {tag} is not read",
+                help="remove the tag; quote text",
             )
 
-    def _span(self, start: _Mark, end: _Mark) -> Span:
-        return Span(self.path, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+    def _span(self, event: _Event) -> Span:
+        return Span(*self._place(event.start_mark, event.end_mark))
+
+    def _place(self, start: _Mark, end: _Mark) -> Place:
+        return (self.path, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
 
     def _fault(self, code: str, span: Span, message: str, **more: Any) -> None:
         self.faults.append(diagnose(code, span, message, **more))

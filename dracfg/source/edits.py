@@ -12,8 +12,8 @@ from pathlib import Path
 
 from dracfg.diagnostics import Span
 from dracfg.source.composer import compose
+from dracfg.source.files import SourceFile
 from dracfg.source.lineends import line_starts, with_line_feeds
-from dracfg.source.nodes import SourceFile
 
 _MARK = "\ufeff"
 

@@ -1,7 +1,8 @@
 """Located values: what a YAML document says, and where it says it.
 
-Knows nothing of the input language. A node keeps the span of every key and value, so that any
-later stage can point at the exact characters.
+Knows nothing of the input language. A node keeps the place of every key and value, so that any
+later stage can point at the exact characters. A fleet has hundreds of thousands of nodes, of which
+few are ever pointed at: they are tuples, and their spans are made when asked for.
 """
 
 from __future__ import annotations
@@ -9,44 +10,56 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from dracfg.diagnostics import Span
 
 ScalarValue = str | int | bool | Decimal | None
 
+Place = tuple[str, int, int, int, int]
+"""What a `Span` holds, in its order."""
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+
+class Scalar(NamedTuple):
     """One value. `text` is what stands in the file after unquoting, `plain` says it was unquoted."""
 
-    span: Span
+    place: Place
     value: ScalarValue
     text: str
     plain: bool = False
 
+    @property
+    def span(self) -> Span:
+        return Span(*self.place)
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+
+class Entry(NamedTuple):
     """A key of a mapping with its value."""
 
     key: Scalar
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Map:
+class Map(NamedTuple):
     """A mapping, keys by their text in the order of the file."""
 
-    span: Span
+    place: Place
     entries: dict[str, Entry]
 
+    @property
+    def span(self) -> Span:
+        return Span(*self.place)
 
-@dataclass(frozen=True, slots=True)
-class Seq:
+
+class Seq(NamedTuple):
     """A sequence."""
 
-    span: Span
+    place: Place
     items: tuple[Node, ...]
+
+    @property
+    def span(self) -> Span:
+        return Span(*self.place)
 
 
 Node = Scalar | Map | Seq
@@ -64,15 +77,6 @@ class Document:
     index: int
     root: Node
     sound: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """A file that was read, whether or not it could be understood."""
-
-    path: str
-    text: str
-    documents: tuple[Document, ...]
 
 
 def follow(node: Node, steps: Iterable[str | int]) -> tuple[Node, Scalar | None]:

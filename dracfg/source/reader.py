@@ -15,8 +15,10 @@ from pathlib import Path
 
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.source.composer import compose
+from dracfg.source.files import SourceFile
 from dracfg.source.lineends import line_starts, with_line_feeds
-from dracfg.source.nodes import Document, SourceFile
+from dracfg.source.nodes import Document
+from dracfg.source.plain import Plain, read_plain
 from dracfg.source.seen import FileRead, Seen
 from dracfg.source.tree import TooLarge, Tree, tree_of
 
@@ -49,6 +51,15 @@ class Sources:
         return file.text.split("\n") if file else []
 
 
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Paths and bytes of files, and the faults met while looking for them."""
+
+    root: Path
+    files: tuple[tuple[str, bytes], ...]
+    faults: tuple[Diagnostic, ...]
+
+
 def read_repository(root: Path | Tree, seen: Seen | None = None) -> Sources:
     """All documents below `catalog/` and `tenants/` of `root`, in the order of their paths."""
     return read_trees(root, ROOTS, seen)
@@ -59,24 +70,42 @@ def read_trees(root: Path | Tree, tops: Iterable[str], seen: Seen | None = None)
 
     A file that was `seen` with the same path and bytes is the same object again.
     """
+    return understand_files(gather(root, tops), seen or Seen())
+
+
+def gather(root: Path | Tree, tops: Iterable[str]) -> Gathered:
+    """The bytes of all YAML files below some folders of `root`."""
     tree = tree_of(root)
-    files: dict[str, SourceFile] = {}
+    files: list[tuple[str, bytes]] = []
     faults: list[Diagnostic] = []
     for top in tops:
-        for path in _walk(tree, top, faults):
-            file, found = _read_once(tree, path, seen)
-            faults += found
-            if file is not None:
-                files[path] = file
-    return Sources(tree.root, files, tuple(faults))
+        for path, is_file in _walk(tree, top, faults):
+            data = _read_bytes(tree, path, is_file=is_file)
+            if isinstance(data, Diagnostic):
+                faults.append(data)
+            else:
+                files.append((path, data))
+    return Gathered(tree.root, tuple(files), tuple(faults))
+
+
+def understand_files(gathered: Gathered, seen: Seen) -> Sources:
+    """All documents of the files, of those that were not seen before."""
+    files: dict[str, SourceFile] = {}
+    faults = list(gathered.faults)
+    for path, data in gathered.files:
+        file, found = seen.file(path, data, understand)
+        faults += found
+        if file is not None:
+            files[path] = file
+    return Sources(gathered.root, files, tuple(faults))
 
 
 def read_texts(root: Path | Tree, tops: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Paths and texts of the files below some folders, not understood; faults are passed over."""
     tree = tree_of(root)
     for top in tops:
-        for path in _walk(tree, top, []):
-            data = _read_bytes(tree, path)
+        for path, is_file in _walk(tree, top, []):
+            data = _read_bytes(tree, path, is_file=is_file)
             text = data if isinstance(data, Diagnostic) else decode(data, path)
             if not isinstance(text, Diagnostic):
                 yield path, with_line_feeds(text.removeprefix("\ufeff"))
@@ -84,7 +113,8 @@ def read_texts(root: Path | Tree, tops: Iterable[str]) -> Iterator[tuple[str, st
 
 def read_file(root: Path | Tree, path: str) -> FileRead:
     """One file, `path` being relative to `root`. None where its bytes can't be had as text."""
-    return _read_once(tree_of(root), path, None)
+    data = _read_bytes(tree_of(root), path)
+    return (None, (data,)) if isinstance(data, Diagnostic) else understand(path, data)
 
 
 def read_lines(root: Path | Tree, path: str) -> list[str]:
@@ -94,17 +124,6 @@ def read_lines(root: Path | Tree, path: str) -> list[str]:
     if isinstance(text, Diagnostic):
         return []
     return with_line_feeds(text.removeprefix("\ufeff")).split("\n")
-
-
-def _read_once(tree: Tree, path: str, seen: Seen | None) -> FileRead:
-    data = _read_bytes(tree, path)
-    if isinstance(data, Diagnostic):
-        return None, (data,)
-    if seen is None:
-        return understand(path, data)
-    if (path, data) not in seen.files:
-        seen.files[path, data] = understand(path, data)
-    return seen.files[path, data]
 
 
 def understand(path: str, data: bytes) -> FileRead:
@@ -139,6 +158,16 @@ def understand(path: str, data: bytes) -> FileRead:
     return SourceFile(path, text, documents), tuple(faults)
 
 
+def understand_plainly(path: str, data: bytes) -> tuple[SourceFile, Plain] | None:
+    """A file and its data, for who asks of few values where they stand; None where `understand` may
+    have something to say."""
+    text = decode(data, path)
+    if isinstance(text, Diagnostic) or text.startswith("\ufeff") or "\r" in text:
+        return None
+    plain = read_plain(text) if _unreadable_character(text, path) is None else None
+    return None if plain is None else (SourceFile(path, text), plain)
+
+
 def _carriage_return(text: str, path: str) -> Diagnostic:
     """SRC014, at the first line that ends in a carriage return, one without a line feed first."""
     alone = _ALONE.search(text)
@@ -160,10 +189,13 @@ def _carriage_return(text: str, path: str) -> Diagnostic:
     )
 
 
-def _walk(tree: Tree, top: str, faults: list[Diagnostic]) -> Iterator[str]:
-    """Paths of the YAML files below one root, sorted; folders behind links are not entered."""
+def _walk(tree: Tree, top: str, faults: list[Diagnostic]) -> Iterator[tuple[str, bool]]:
+    """Paths of the YAML files below one root, sorted, and whether they are known to be regular.
+
+    Folders behind links are not entered.
+    """
     pending = [top]
-    found: list[str] = []
+    found: list[tuple[str, bool]] = []
     while pending:
         folder = pending.pop()
         try:
@@ -178,15 +210,12 @@ def _walk(tree: Tree, top: str, faults: list[Diagnostic]) -> Iterator[str]:
             if entry.name.startswith(".") or path in UNREAD:
                 continue
             is_yaml = entry.name.lower().endswith((".yaml", ".yml"))
-            if entry.kind == "link":
-                if (refusal := _judge_link(tree, path, is_yaml)) is not None:
-                    faults.append(refusal)
-                elif is_yaml:
-                    found.append(path)
-            elif entry.kind == "folder":
+            if entry.kind == "folder":
                 pending.append(path)
+            elif entry.kind == "link" and (refusal := _judge_link(tree, path, is_yaml)) is not None:
+                faults.append(refusal)
             elif is_yaml:
-                found.append(path)
+                found.append((path, entry.kind == "file"))
     yield from sorted(found)
 
 
@@ -217,9 +246,10 @@ def _judge_link(tree: Tree, path: str, is_yaml: bool) -> Diagnostic | None:
     return None
 
 
-def _read_bytes(tree: Tree, path: str) -> bytes | Diagnostic:
+def _read_bytes(tree: Tree, path: str, *, is_file: bool = False) -> bytes | Diagnostic:
+    """The bytes of a file; `is_file` says that it is known to be a regular one."""
     try:
-        if not tree.is_file(path):
+        if not (is_file or tree.is_file(path)):
             return diagnose("SRC001", Span(path), "not a regular file")
         return tree.read(path, MAX_BYTES)
     except TooLarge as file:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 from dracfg.source.nodes import ScalarValue
 
@@ -38,6 +39,7 @@ class AmbiguousScalar(ValueError):
     """Plain text that YAML readers disagree on; the argument says how they read it."""
 
 
+@lru_cache(maxsize=4096)
 def resolve(text: str) -> ScalarValue:
     """The value of a plain scalar. Raises AmbiguousScalar where it must be quoted."""
     if text in _NULL:

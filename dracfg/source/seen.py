@@ -6,27 +6,51 @@ what is kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from dracfg.diagnostics import Diagnostic
-from dracfg.source.nodes import SourceFile
+from dracfg.source.files import SourceFile
 
 FileRead = tuple[SourceFile | None, tuple[Diagnostic, ...]]
 """A file, None where its bytes can't be had as text, and the faults met while reading it."""
-StateRead = tuple[dict[str, Any], ...] | Diagnostic
-"""The objects of a file of the standing tree, or why they can't be had."""
+StateRead = bytes | Diagnostic
+"""The objects of a file of the standing tree, as a list in JSON, or why they can't be had."""
 
 
 @dataclass(slots=True, eq=False)
 class Seen:
     """Files and state files by path and bytes, and what documents of `files` became, by their id.
 
-    `recorded` holds objects of state files by the hexadecimal digest of their bytes.
+    `kept` holds what files say by `key_of`, `recorded` objects of state files as lists in JSON,
+    by the hexadecimal digest of the files' bytes.
     """
 
     files: dict[tuple[str, bytes], FileRead] = field(default_factory=dict)
     states: dict[tuple[str, bytes], StateRead] = field(default_factory=dict)
     made: dict[int, Any] = field(default_factory=dict)
-    recorded: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
+    kept: dict[str, bytes] = field(default_factory=dict)
+    recorded: Mapping[str, bytes] = field(default_factory=dict)
+
+    def file(self, path: str, data: bytes, read: Callable[[str, bytes], FileRead]) -> FileRead:
+        """The file as it was seen, else as it is kept, else as it is read now."""
+        if (path, data) not in self.files:
+            kept = self.kept.get(key_of(path, data)) if self.kept else None
+            self.files[path, data] = (
+                read(path, data)
+                if kept is None
+                else (SourceFile(path, data.decode("utf-8"), None, kept), ())
+            )
+        return self.files[path, data]
+
+
+def key_of(path: str, data: bytes) -> str:
+    """What stands for a file's path and bytes."""
+    return key_with(path, hashlib.sha256(data).hexdigest())
+
+
+def key_with(path: str, digest: str) -> str:
+    """What stands for a file of which the hexadecimal SHA-256 is known."""
+    return f"{digest} {path}"

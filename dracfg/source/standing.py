@@ -7,14 +7,16 @@ Reads only files that hold such state; everything else under `out/` is compared 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from dracfg.aside import share_out
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.source.seen import Seen, StateRead
 from dracfg.source.tree import DiskTree, TooLarge, Tree
@@ -32,6 +34,9 @@ STATE_FILES = (
 
 TEXT_FILES = ("*/metadata/*.schema.json", "*/metadata/retired/*.schema.json")
 """State that is no object: what running containers may still read by."""
+
+_SHARED_OUT = 64
+"""So many files are worth a process of their own."""
 
 CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
 
@@ -73,6 +78,22 @@ class Standing:
         }
 
 
+class _Objects(Mapping[str, tuple[dict[str, Any], ...]]):
+    """Objects by file, made anew whenever they are asked for: a fleet's would take the most of all memory."""
+
+    def __init__(self, states: Mapping[str, bytes]) -> None:
+        self._states = states
+
+    def __getitem__(self, path: str) -> tuple[dict[str, Any], ...]:
+        return tuple(json.loads(self._states[path]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._states)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+
 def is_state_file(path: str) -> bool:
     """Whether a file below `out/` holds objects that the next compile depends on."""
     return _STATE.fullmatch(path) is not None
@@ -84,13 +105,14 @@ def merge_standing(before: Standing, now: Standing) -> Standing:
     An object that stands in both is that of before: it is what clusters hold. One that now lacks is
     kept in its file.
     """
-    known = {key: thing for path, thing in _placed(before) for key in (_identity(path, thing),)}
+    placed = tuple(_placed(before))
+    known = {_identity(path, thing): thing for path, thing in placed}
     files = {
         path: [known.pop(_identity(path, thing), thing) for thing in things]
         for path, things in now.files.items()
     }
     left = {id(thing) for thing in known.values()}
-    for path, thing in _placed(before):
+    for path, thing in placed:
         if id(thing) in left:
             files.setdefault(path, []).append(thing)
     texts = dict(sorted({**now.texts, **before.texts}.items()))
@@ -103,16 +125,17 @@ def read_standing(
     *,
     holds: Callable[[str], bool] = lambda _path: True,
     seen: Seen | None = None,
+    jobs: int = 1,
 ) -> tuple[Standing, tuple[Diagnostic, ...]]:
     """The state that stands under `out`, or in the folder of a tree, in files that `holds` admits.
 
     Paths are relative to the folder. A file that can't be read as what it holds is a finding; one that
-    was `seen` is not read again.
+    was `seen` is not read again, and many that were not are read by at most `jobs` processes.
     """
     tree = DiskTree(out.parent) if isinstance(out, Path) else out
     folder = out.name if isinstance(out, Path) else folder
-    states, recorded = (seen or Seen()).states, (seen or Seen()).recorded
-    files: dict[str, tuple[dict[str, Any], ...]] = {}
+    known = seen or Seen()
+    found: dict[str, tuple[str, bytes]] = {}
     texts: dict[str, str] = {}
     faults: list[Diagnostic] = []
     for relative in filter(holds, _matching(tree, folder, (*STATE_FILES, *TEXT_FILES))):
@@ -121,19 +144,38 @@ def read_standing(
             data = tree.read(shown, MAX_BYTES)
             if relative.endswith(_TEXT):
                 texts[relative] = data.decode("utf-8")
-                continue
+            else:
+                found[relative] = shown, data
         except (OSError, TooLarge, UnicodeDecodeError) as fault:
             faults.append(_unreadable(shown, fault))
-            continue
-        if (shown, data) not in states:
-            known = recorded.get(hashlib.sha256(data).hexdigest()) if recorded else None
-            states[shown, data] = _objects(shown, data) if known is None else known
-        state = states[shown, data]
+    _read_states(found.values(), known, jobs)
+    states: dict[str, bytes] = {}
+    for relative, file in found.items():
+        state = known.states[file]
         if isinstance(state, Diagnostic):
             faults.append(state)
         else:
-            files[relative] = state
-    return Standing(files, texts), tuple(faults)
+            states[relative] = state
+    return Standing(_Objects(states), texts), tuple(faults)
+
+
+def _read_states(files: Iterable[tuple[str, bytes]], seen: Seen, jobs: int) -> None:
+    """The objects of files that were not seen, as they are recorded, else as they are read."""
+    unread: list[tuple[str, bytes]] = []
+    for shown, data in files:
+        if (shown, data) in seen.states:
+            continue
+        recorded = seen.recorded.get(hashlib.sha256(data).hexdigest()) if seen.recorded else None
+        if recorded is None:
+            unread.append((shown, data))
+        else:
+            seen.states[shown, data] = recorded
+
+    def read(part: Sequence[tuple[str, bytes]]) -> list[StateRead]:
+        return [_objects(shown, data) for shown, data in part]
+
+    many = min(jobs, len(unread) // _SHARED_OUT) or 1
+    seen.states.update(zip(unread, share_out(read, unread, many), strict=True))
 
 
 def _objects(shown: str, data: bytes) -> StateRead:
@@ -143,7 +185,7 @@ def _objects(shown: str, data: bytes) -> StateRead:
         sound = all(map(_is_object, objects))
     except (ValueError, RecursionError, yaml.YAMLError) as fault:
         return _unreadable(shown, fault)
-    return objects if sound else _unreadable(shown, None)
+    return json.dumps(objects).encode() if sound else _unreadable(shown, None)
 
 
 def _matching(tree: Tree, folder: str, patterns: Iterable[str]) -> Iterator[str]:

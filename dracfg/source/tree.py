@@ -85,10 +85,16 @@ class DiskTree:
         return (self.root / path).is_file()
 
     def read(self, path: str, most: int) -> bytes:
-        with (self.root / path).open("rb") as file:
-            data = file.read(most + 1)
-            if len(data) > most:
-                raise TooLarge(max(os.fstat(file.fileno()).st_size, len(data)))
+        with (self.root / path).open("rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(min(size, most) + 1)
+            # Mostly that was all: a file is rarely longer or shorter than it was said to be.
+            while len(data) not in (size, most + 1):
+                if not (more := file.read(most + 1 - len(data))):
+                    break
+                data += more
+        if len(data) > most:
+            raise TooLarge(max(size, len(data)))
         return data
 
     def matching(self, folder: str, pattern: str) -> Iterator[str]:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from dracfg.diagnostics import Span
 from dracfg.source.comments import below, comments, line_of
 from dracfg.source.composer import compose
-from dracfg.source.nodes import Map, Node, Seq, SourceFile
+from dracfg.source.files import SourceFile
+from dracfg.source.nodes import Map, Node, Seq
 
 TEXT = """\
 # mark 1

@@ -1,0 +1,46 @@
+"""The documents of a repository: read, understood, and remembered for the next run.
+
+Files of tenants are many and alike, so they are understood side by side, and what each says is kept;
+what stands in `catalog/` is read as it is, since nearly every finding points into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dracfg.aside import share_out
+from dracfg.model.kept import keep
+from dracfg.source import ROOTS, Sources
+from dracfg.source.reader import Gathered, gather, understand_files
+from dracfg.source.seen import Seen, key_of
+from dracfg.source.tree import Tree
+
+_KEPT = "tenants/"
+_SHARED_OUT = 64
+"""So many files are worth a process of their own."""
+
+
+def read(tree: Tree, seen: Seen, jobs: int = 1) -> Sources:
+    """All documents of a repository; `seen` keeps what the files of tenants say."""
+    gathered = gather(tree, ROOTS)
+    _keep_all(gathered, seen, jobs)
+    return understand_files(gathered, seen)
+
+
+def _keep_all(gathered: Gathered, seen: Seen, jobs: int) -> None:
+    """What files say that nobody has seen yet; those with a fault are left to be read."""
+    missing = {
+        key: (path, data)
+        for path, data in gathered.files
+        if path.startswith(_KEPT) and (path, data) not in seen.files
+        for key in (key_of(path, data),)
+        if key not in seen.kept
+    }
+    files = list(missing.values())
+    many = min(jobs, len(files) // _SHARED_OUT) or 1
+    found = share_out(_kept, files, many)
+    seen.kept |= {key: kept for key, kept in zip(missing, found, strict=True) if kept is not None}
+
+
+def _kept(files: Sequence[tuple[str, bytes]]) -> list[bytes | None]:
+    return [keep(path, data) for path, data in files]

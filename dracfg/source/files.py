@@ -1,0 +1,63 @@
+"""A file that was read: its text, and what stands in it.
+
+Knows nothing of the input language. A file whose documents have been understood before carries what
+they said as bytes; its nodes are then made when somebody asks for a place in it, which most runs
+never do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from dracfg.source.composer import compose
+from dracfg.source.nodes import Document, Map, Node, Seq
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file that was read, whether or not it could be understood.
+
+    `composed` are its documents, None where they are to be made from the text. `kept` is what they
+    were understood as, as `model.kept` writes it, None where that is to be worked out.
+    """
+
+    path: str
+    text: str
+    composed: tuple[Document, ...] | None = None
+    kept: bytes | None = None
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        return compose(self.path, self.text)[0] if self.composed is None else self.composed
+
+    @cached_property
+    def maps(self) -> tuple[Map, ...]:
+        """Every mapping of every document once, those that hold before those that are held."""
+        found: dict[int, Map] = {}
+        for document in self.documents:
+            for node in _maps(document.root):
+                found.setdefault(id(node), node)
+        return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadMap:
+    """The mapping of `file.maps` at `index`, for whoever keeps the place and not the node."""
+
+    file: SourceFile
+    index: int
+
+    def read(self) -> Map:
+        return self.file.maps[self.index]
+
+
+def _maps(node: Node) -> Iterator[Map]:
+    if isinstance(node, Map):
+        yield node
+        for entry in node.entries.values():
+            yield from _maps(entry.value)
+    elif isinstance(node, Seq):
+        for item in node.items:
+            yield from _maps(item)
