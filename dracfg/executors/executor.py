@@ -1,0 +1,99 @@
+"""An executor, open: the results of some work for each of its portions, in order.
+
+with open_executor(parse_executor("process"), jobs=4) as executor:
+    for result in executor.map(work, portions):
+        ...
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from dracfg.executors.ordered import Pool, in_order
+from dracfg.executors.processes import Processes
+from dracfg.executors.spec import ExecutorSpec
+from dracfg.executors.threads import Threads
+
+if TYPE_CHECKING:
+    from dracfg.executors.cluster import Cluster
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Executor(ABC):
+    """Runs portions until what opened it closes it; then nothing of them runs any more.
+
+    `width` is how many portions it runs at a time, which is what a work is best divided by.
+    """
+
+    def __init__(self, width: int, opened: ExitStack) -> None:
+        self.width = width
+        self._opened = opened
+
+    def map(self, work: Callable[[T], R], portions: Sequence[T]) -> Iterator[R]:
+        """`work` of each portion, in their order, each once.
+
+        The first portions are begun at once; at most two for each that runs at a time are begun or
+        wait to be taken. Others begin as results are asked for. A portion whose process or worker was
+        lost is run again, so work must do nothing but give its result. Raises LostPortion when that
+        is of no use, and whatever the work raises, for the first portion in order that raises.
+        """
+        if not portions:
+            return iter(())
+        pool = self._pool(work, portions)
+        if pool is None:
+            return map(work, portions)
+        self._opened.callback(pool.close)
+        return in_order(pool, portions)
+
+    @abstractmethod
+    def _pool(self, work: Callable[[T], R], portions: Sequence[T]) -> Pool[R] | None:
+        """Who runs the portions; None where they are run here, one after the other."""
+
+
+class _Processes(Executor):
+    def _pool(self, work: Callable[[T], R], portions: Sequence[T]) -> Pool[R] | None:
+        alone = self.width == 1 or len(portions) == 1
+        return None if alone else Processes(work, portions, self.width)
+
+
+class _Threads(Executor):
+    def _pool(self, work: Callable[[T], R], portions: Sequence[T]) -> Pool[R] | None:
+        alone = self.width == 1 or len(portions) == 1
+        return None if alone else Threads(work, portions, self.width)
+
+
+class _Workers(Executor):
+    def __init__(self, cluster: Cluster, opened: ExitStack) -> None:
+        super().__init__(cluster.width, opened)
+        self._cluster = cluster
+
+    def _pool(self, work: Callable[[T], R], portions: Sequence[T]) -> Pool[R] | None:
+        return self._cluster.pool(work, portions)
+
+
+@contextmanager
+def open_executor(
+    spec: ExecutorSpec, jobs: int, *, probe: Callable[[], str] | None = None
+) -> Iterator[Executor]:
+    """The executor that `spec` names, of `jobs` processes or threads.
+
+    With one job, and for a single portion, everything runs here. Processes know the work without its
+    being sent where they fork; elsewhere, and on a cluster, it is pickled once. A cluster has as many
+    jobs as its workers have threads, whatever `jobs` says, and before it gets any work, `probe` must
+    come to the same on each worker as here. It is asked for by those who come later, too. Raises
+    NoDask, Unreachable and OtherVersion.
+    """
+    with ExitStack() as opened:
+        if spec.kind == "dask":
+            from dracfg.executors.cluster import connect
+
+            yield _Workers(opened.enter_context(connect(spec.address, probe)), opened)
+        elif spec.kind == "thread":
+            yield _Threads(jobs, opened)
+        else:
+            yield _Processes(jobs, opened)
