@@ -5,11 +5,12 @@ Knows no emitted object: rules on those are the pipeline's to call, once they ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from dracfg.allocate import Inventory
-from dracfg.check.catalog import check_catalog
+from dracfg.check.catalog import check_catalog, check_tenants, tenants_alone
 from dracfg.check.disjoint import check_disjoint
 from dracfg.check.distinctvalues import check_distinct_values
 from dracfg.check.freshness import check_freshness, recorded_moments
@@ -28,17 +29,30 @@ from dracfg.link.catalog import Catalog
 from dracfg.source.records import Record
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What rules find: those that need the whole catalog, and those that judge tenants one by one."""
+
+    whole: tuple[Diagnostic, ...]
+    by_tenant: tuple[Diagnostic, ...]
+
+
 def check_all(
     catalog: Catalog,
     inventories: Mapping[str, Inventory],
     records: Mapping[str, Sequence[Record]],
     today: date | None,
-) -> tuple[Diagnostic, ...]:
-    """The findings of all rules; `inventories` and `records` are by the names of the clusters."""
-    return tuple(_findings(catalog, inventories, records, today))
+    only: Collection[str] | None = None,
+) -> Checked:
+    """The findings of all rules; `inventories` and `records` are by the names of the clusters.
+
+    With `only`, of tenants that are judged one by one these are, and all that they borrow from.
+    """
+    tenants = catalog if only is None else tenants_alone(catalog, only)
+    return Checked(tuple(_of_catalog(catalog, inventories, records, today)), check_tenants(tenants))
 
 
-def _findings(
+def _of_catalog(
     catalog: Catalog,
     inventories: Mapping[str, Inventory],
     records: Mapping[str, Sequence[Record]],

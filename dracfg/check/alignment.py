@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dracfg.check.claims import Planned, planned
 from dracfg.check.rule import Rule, listed
 from dracfg.check.uses import drivers_of, entitled
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Pool
 from dracfg.link.driver import Driver
 from dracfg.model.base import at
+from dracfg.plan.promises import Planned, claim_plans
 
 NUMA = "numaNode"
 PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
@@ -56,7 +56,7 @@ def _newer(drivers: Sequence[Driver], by: str) -> str | None:
 
 def aligns_by_halves_of_a_socket(catalog: Catalog) -> Iterator[Diagnostic]:
     """SEL019: NUMA ids of nodes that split a socket say little of which devices are near each other."""
-    for made in planned(catalog):
+    for made in claim_plans(catalog):
         for j, align in enumerate(made.plan.profile.align):
             if align.by.rpartition("/")[2] != NUMA:
                 continue
@@ -87,7 +87,7 @@ def _split_pools(made: Planned) -> Iterator[Pool]:
 def joins_a_driver_that_cannot(catalog: Catalog) -> Iterator[Diagnostic]:
     """VER057: a claim with devices of several drivers, of which one takes all for its own."""
     reported: set[tuple[str, int, str]] = set()
-    for made in planned(catalog):
+    for made in claim_plans(catalog):
         drivers = _drivers(made)
         for driver in drivers if len(drivers) > 1 else ():
             key = (made.tenant.name, made.position, driver.name)
@@ -123,7 +123,7 @@ def _drivers(made: Planned) -> tuple[Driver, ...]:
     return tuple(found.values())
 
 
-RULES: tuple[Rule, ...] = (
+TENANT_RULES: tuple[Rule, ...] = (
     aligns_by_a_key_that_goes,
     aligns_by_halves_of_a_socket,
     joins_a_driver_that_cannot,

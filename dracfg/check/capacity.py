@@ -5,12 +5,12 @@ What devices can carry together is proven elsewhere; here each number is judged 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
 
 from dracfg.check.rule import Rule, listed
-from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
-from dracfg.link.catalog import Catalog, Grant, Tenant
+from dracfg.diagnostics import Diagnostic, Related, diagnose
+from dracfg.link.catalog import Catalog, Grant, Place, Tenant
 from dracfg.link.grants import split
 from dracfg.model.base import at
 from dracfg.model.tenant import Amounts, Entitlement
@@ -20,17 +20,22 @@ def splits_in_fractions(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP001: a tenant's number must come out in whole devices in each of its namespaces."""
     for tenant in catalog.tenants.values():
         for grant in tenant.grants:
-            for part in grant.policy.parts:
-                numbers = grant.numbers.get(part.name)
-                if numbers is None:
-                    continue
+            step = _step(tenant.places_on(grant.cluster.name))
+            for name, numbers in grant.numbers.items():
                 for key, number in (("guaranteed", numbers.guaranteed), ("limit", numbers.limit)):
-                    span = _written(tenant, grant, key, part.name)
-                    if span is not None and number:
-                        yield from _fractions(tenant, grant, number, span)
+                    whole = not number or (step and number % step == 0)
+                    place = None if whole else _written(tenant, grant, key, name)
+                    if place is not None:
+                        yield from _fractions(tenant, grant, number, place)
 
 
-def _written(tenant: Tenant, grant: Grant, key: str, part: str) -> Span | None:
+def _step(places: Sequence[Place]) -> int:
+    """Multiples of it come out whole in each of the namespaces; 0 where none gets anything."""
+    shares = [place.namespace.share for place in places]
+    return sum(shares) // gcd(*shares) if any(shares) else 0
+
+
+def _written(tenant: Tenant, grant: Grant, key: str, part: str) -> tuple[str | int, ...] | None:
     """Where a number of a grant stands in the tenant's document; None where it is a default."""
     spec, source = tenant.document.spec, grant.source
     if not isinstance(source, Entitlement):
@@ -38,42 +43,40 @@ def _written(tenant: Tenant, grant: Grant, key: str, part: str) -> Span | None:
             named = grant.policy.part(accepted.size)
             same = (accepted.from_, accepted.entitlement) == (source.from_, source.entitlement)
             if key == "limit" and same and named is not None and named.name == part:
-                return at(tenant.document, "spec", "acceptedOffers", i, "count")
+                return "spec", "acceptedOffers", i, "count"
         return None
     amounts = source.guaranteed if key == "guaranteed" else source.limit
     place = ("spec", "entitlements", spec.entitlements.index(source), key)
     if isinstance(amounts, int):
-        return at(tenant.document, *place)
+        return place
     for text in amounts or ():
         named = grant.policy.part(text)
         if named is not None and named.name == part:
-            return at(tenant.document, *place, text)
+            return *place, text
     return None
 
 
-def _fractions(tenant: Tenant, grant: Grant, number: int, span: Span) -> Iterator[Diagnostic]:
+def _fractions(
+    tenant: Tenant, grant: Grant, number: int, written: tuple[str | int, ...]
+) -> Iterator[Diagnostic]:
     cluster = grant.cluster.name
     places = tenant.places_on(cluster)
-    shares = [place.namespace.share for place in places]
-    total = sum(shares)
-    if not total:
+    total, step = sum(place.namespace.share for place in places), _step(places)
+    if not step:
         yield diagnose(
             "CAP001",
-            span,
+            at(tenant.document, *written),
             f"no namespace on {cluster} gets anything of {grant.name}: every share is 0",
             help="give one of the namespaces a share of 1 or more",
         )
         return
-    if all(split(number, place, places).denominator == 1 for place in places):
-        return
-    step = total // gcd(*shares)
     below, above = number // step * step, -(-number // step) * step
     namespaces = tenant.document.spec.namespaces
     lent = sum(o.count for o in tenant.document.spec.offers if o.entitlement == grant.name)
     plus = f" (plus the {lent} that are offered to others)" if lent and not grant.lender else ""
     yield diagnose(
         "CAP001",
-        span,
+        at(tenant.document, *written),
         f"{number} of {grant.name} don't come out in whole devices on {cluster}",
         label=listed(f"{p.name} {float(split(number, p, places)):g}" for p in places),
         related=[
@@ -147,4 +150,5 @@ def spares_everything(catalog: Catalog) -> Iterator[Diagnostic]:
             )
 
 
-RULES: tuple[Rule, ...] = (splits_in_fractions, limits_below_guarantees, spares_everything)
+RULES: tuple[Rule, ...] = (spares_everything,)
+TENANT_RULES: tuple[Rule, ...] = (splits_in_fractions, limits_below_guarantees)

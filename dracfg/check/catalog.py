@@ -1,6 +1,14 @@
-"""Every rule over the catalog, in one tuple: what runs is what stands here."""
+"""Every rule over the catalog, in two tuples: what runs is what stands here.
+
+A rule that judges one tenant at a time stands in TENANT_RULES of its module: what it finds in a catalog
+is what it finds of each of its tenants, beside whom that one borrows from. What adds tenants up,
+holds one against another, or looks at none stands in RULES.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
 
 from dracfg.check import (
     alignment,
@@ -57,20 +65,14 @@ RULES: tuple[Rule, ...] = (
     *names.RULES,
     *references.RULES,
     *capacity.RULES,
-    *configs.RULES,
     *deadwords.RULES,
-    *distinction.RULES,
-    *alignment.RULES,
     *schedulerdefects.RULES,
-    *claims.RULES,
     *grounds.RULES,
-    *tolerations.RULES,
     *bounds.RULES,
     *sizes.RULES,
     *sharing.RULES,
     *enforcement.RULES,
     *units.RULES,
-    *multiples.RULES,
     *reclaim.RULES,
     *owners.RULES,
     *installers.RULES,
@@ -87,22 +89,66 @@ RULES: tuple[Rule, ...] = (
     *colocation.RULES,
     *priorities.RULES,
     *identity.RULES,
-    *sharedclaims.RULES,
     *kueue.RULES,
     *selectors.RULES,
     *spellings.RULES,
     *drivergates.RULES,
     *driverfacts.RULES,
     *metadata.RULES,
-    *metadatareads.RULES,
     *metadataswitches.RULES,
     *metadatawatch.RULES,
     *objectives.RULES,
-    *podsecurity.RULES,
+)
+TENANT_RULES: tuple[Rule, ...] = (
+    *names.TENANT_RULES,
+    *references.TENANT_RULES,
+    *capacity.TENANT_RULES,
+    *configs.TENANT_RULES,
+    *deadwords.TENANT_RULES,
+    *distinction.TENANT_RULES,
+    *alignment.TENANT_RULES,
+    *schedulerdefects.TENANT_RULES,
+    *claims.TENANT_RULES,
+    *grounds.TENANT_RULES,
+    *tolerations.TENANT_RULES,
+    *sizes.TENANT_RULES,
+    *multiples.TENANT_RULES,
+    *rollouts.TENANT_RULES,
+    *tenancy.TENANT_RULES,
+    *offers.TENANT_RULES,
+    *priorities.TENANT_RULES,
+    *identity.TENANT_RULES,
+    *sharedclaims.TENANT_RULES,
+    *kueue.TENANT_RULES,
+    *selectors.TENANT_RULES,
+    *metadatareads.TENANT_RULES,
+    *podsecurity.TENANT_RULES,
 )
 
 
 def check_catalog(catalog: Catalog) -> tuple[Diagnostic, ...]:
-    """The findings of every rule, in the order of the rules; a finding made twice is kept once."""
-    found = (finding for rule in RULES for finding in rule(catalog))
+    """What rules find that need the whole catalog; a finding made twice is kept once."""
+    return _found(RULES, catalog)
+
+
+def check_tenants(catalog: Catalog) -> tuple[Diagnostic, ...]:
+    """What rules find of the catalog's tenants, one by one; a finding made twice is kept once."""
+    return _found(TENANT_RULES, catalog)
+
+
+def tenants_alone(catalog: Catalog, names: Iterable[str]) -> Catalog:
+    """The catalog with these tenants alone, and all that they borrow from, directly or not."""
+    wanted, left = set[str](), [name for name in names if name in catalog.tenants]
+    while left:
+        name = left.pop()
+        wanted.add(name)
+        offers = catalog.tenants[name].document.spec.accepted_offers
+        lenders = {offer.from_ for offer in offers} & catalog.tenants.keys()
+        left += sorted(lenders - wanted)
+    tenants = {name: one for name, one in catalog.tenants.items() if name in wanted}
+    return replace(catalog, tenants=tenants)
+
+
+def _found(rules: Iterable[Rule], catalog: Catalog) -> tuple[Diagnostic, ...]:
+    found = (finding for rule in rules for finding in rule(catalog))
     return tuple(dict.fromkeys(found))

@@ -10,46 +10,19 @@ from math import gcd
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.kube.limits import limits
-from dracfg.link.catalog import Catalog, Cluster, Grant, Place, Tenant
-from dracfg.link.claims import Ask, ClaimPlan, claim_plan
-from dracfg.link.classes import device_classes
+from dracfg.link.catalog import Catalog, Grant, Place, Tenant
+from dracfg.link.claims import Ask, ClaimPlan
 from dracfg.link.memo import per_catalog
 from dracfg.lower.quotas import class_limits
 from dracfg.model.base import at
 from dracfg.model.tenant import Entitlement, Profile, Request
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Planned:
-    """A profile of a tenant with its claim on one cluster."""
-
-    tenant: Tenant
-    position: int
-    plan: ClaimPlan
-    cluster: Cluster
-
-    def count_of(self, request: str) -> Span:
-        return count_of(self.tenant, self.position, self.plan.profile, request)
+from dracfg.plan.promises import Planned, claim_plans
 
 
 @per_catalog
-def planned(catalog: Catalog) -> tuple[Planned, ...]:
-    """Every profile, on each cluster where it can be emitted."""
-    return tuple(_planned(catalog))
-
-
-def _planned(catalog: Catalog) -> Iterator[Planned]:
-    classes = {
-        name: {plan.name: plan for plan in device_classes(catalog, cluster)}
-        for name, cluster in catalog.clusters.items()
-    }
-    for tenant in catalog.tenants.values():
-        for name in tenant.clusters:
-            cluster = catalog.clusters[name]
-            for i, profile in enumerate(tenant.document.spec.profiles):
-                plan = claim_plan(tenant, profile, cluster, classes[name])
-                if plan is not None:
-                    yield Planned(tenant, i, plan, cluster)
+def limits_in(catalog: Catalog, tenant: Tenant, place: Place) -> Mapping[str, int]:
+    """What the quota of a tenant's namespace lets through of each class."""
+    return class_limits(catalog.clusters[place.cluster], tenant, place)
 
 
 def count_of(tenant: Tenant, position: int, profile: Profile, request: str) -> Span:
@@ -63,7 +36,7 @@ def count_of(tenant: Tenant, position: int, profile: Profile, request: str) -> S
 
 def claims_too_many(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP002: one claim holds a limited number of devices, all its requests together."""
-    for made in planned(catalog):
+    for made in claim_plans(catalog):
         most = limits(made.cluster.minor).devices_per_claim
         if made.plan.devices > most:
             devices: Counter[str] = Counter()
@@ -72,7 +45,7 @@ def claims_too_many(catalog: Catalog) -> Iterator[Diagnostic]:
             largest = max(devices, key=lambda name: devices[name])
             yield diagnose(
                 "CAP002",
-                made.count_of(largest),
+                count_of(made.tenant, made.position, made.plan.profile, largest),
                 f"profile {made.plan.profile.name} asks for {made.plan.devices} devices in one claim",
                 found=str(made.plan.devices),
                 expected=f"at most {most}",
@@ -91,18 +64,16 @@ class _Charge:
 
 def exceeds_its_quota(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP004: a claim that its namespace's quota could never let through."""
-    limits_of: dict[Place, Mapping[str, int]] = {}
-    for made in planned(catalog):
+    for made in claim_plans(catalog):
         if made.tenant.document.spec.state == "removed":
             continue
-        charges = _charges(made.plan)
         for place in made.tenant.places_on(made.cluster.name):
             if not emitted_in(made.plan.profile, place.name):
                 continue
-            if place not in limits_of:
-                limits_of[place] = class_limits(made.cluster, made.tenant, place)
-            allowed = limits_of[place]
-            for name, charge in charges.items():
+            allowed = limits_in(catalog, made.tenant, place)
+            if all(devices <= allowed.get(name, 0) for name, devices in made.charged.items()):
+                continue
+            for name, charge in _charges(made.plan).items():
                 # Numbers that could not be understood are a finding of their own, and a tenant that
                 # a rollout has not reached, or only in part, has claims in a later stage.
                 grant = charge.ask.grant
@@ -158,7 +129,7 @@ def _over_quota(made: Planned, place: Place, charge: _Charge, allowed: int) -> D
         ways.append(f"ask for {allowed} at most")
     return diagnose(
         "CAP004",
-        made.count_of(charge.origin),
+        count_of(made.tenant, made.position, profile, charge.origin),
         f"profile {profile.name} needs {charge.devices} of {what}, "
         f"and the quota of {place.name} on {place.cluster} is {allowed}",
         related=[
@@ -232,4 +203,4 @@ def _plural_alternatives(
                 )
 
 
-RULES: tuple[Rule, ...] = (claims_too_many, exceeds_its_quota, aligns_unequal_counts)
+TENANT_RULES: tuple[Rule, ...] = (claims_too_many, exceeds_its_quota, aligns_unequal_counts)

@@ -99,7 +99,7 @@ def give_way(catalog: Catalog) -> Iterator[Diagnostic]:
     """OBJ020 and OBJ021: several parameters for one request, of the class and of the claim."""
     seen: set[tuple[Span, Span]] = set()
     for _, _, profile, behind in _profiles(catalog):
-        for request in profile.requests:
+        for request in profile.requests if profile.config else ():
             for tier, policy in (behind[name] for name in _wanted(request) if name in behind):
                 chain = _chain(profile, request.name, tier.driver, policy)
                 for earlier, later in pairwise(chain):
@@ -216,4 +216,4 @@ def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
         yield path, value
 
 
-RULES: tuple[Rule, ...] = (names_no_driver_of_its_requests, give_way)
+TENANT_RULES: tuple[Rule, ...] = (names_no_driver_of_its_requests, give_way)

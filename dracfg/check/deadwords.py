@@ -104,4 +104,5 @@ def _grants(catalog: Catalog, cluster: Cluster) -> Iterator[Grant]:
             yield from tenant.grants_on(cluster.name)
 
 
-RULES: tuple[Rule, ...] = (is_asked_for_by_nothing, is_named_by_nothing, is_for_nobody)
+RULES: tuple[Rule, ...] = (is_named_by_nothing, is_for_nobody)
+TENANT_RULES: tuple[Rule, ...] = (is_asked_for_by_nothing,)

@@ -69,4 +69,4 @@ def _of_several(plan: ClaimPlan, constraint: Constraint) -> tuple[str, ...]:
     )
 
 
-RULES: tuple[Rule, ...] = (is_not_compared,)
+TENANT_RULES: tuple[Rule, ...] = (is_not_compared,)

@@ -11,7 +11,6 @@ from dracfg.allocate.search import values
 from dracfg.allocate.selection import Selection
 from dracfg.allocate.structured import Features
 from dracfg.allocate.structured.behaviour import behaviour_of
-from dracfg.check.claims import Planned, planned
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog
 from dracfg.link.claims import Constraint
@@ -19,6 +18,7 @@ from dracfg.lower.gates import CONSUMABLE
 from dracfg.model.base import at
 from dracfg.plan.jointplacement import devices_of
 from dracfg.plan.jointsite import grounds
+from dracfg.plan.promises import Planned, claim_plans
 
 
 def check_distinct_values(
@@ -26,7 +26,7 @@ def check_distinct_values(
 ) -> tuple[Diagnostic, ...]:
     """Every `distinct` of a profile, on each cluster of which devices are recorded."""
     found: dict[Diagnostic, None] = {}
-    for made in planned(catalog):
+    for made in claim_plans(catalog):
         inventory = inventories.get(made.cluster.name)
         if inventory is not None and inventory.pools and made.plan.profile.distinct:
             found.update(dict.fromkeys(_judged(made, inventory)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dracfg.check.claims import Planned, planned
 from dracfg.check.lints.context import Modelled
 from dracfg.check.lints.facts import DriverFacts
 from dracfg.check.lints.finding import MEND, LintFinding
@@ -26,6 +25,7 @@ from dracfg.lower.gates import GatePlan
 from dracfg.lower.selectors import effective_match, request_selectors
 from dracfg.lower.selectors import expression as structured
 from dracfg.model import kinds
+from dracfg.plan.promises import Planned, claim_plans
 from dracfg.source import Scalar, follow
 
 MOST_CLUSTERS = 3
@@ -83,7 +83,7 @@ def check_expressions(
         environment = environments[name] = _Environment(cluster.minor, gates)
         for class_plan in device_classes(catalog, cluster):
             judge.take(class_plan, environment, cluster)
-    for made in planned(catalog):
+    for made in claim_plans(catalog):
         judge.take_choices(made, environments[made.cluster.name])
     return tuple(dict.fromkeys(judge.findings()))
 

@@ -5,19 +5,19 @@ A guarantee may rest on an alpha feature or on a driver's word only where a docu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
+from dracfg.check.claims import emitted_in, limits_in
 from dracfg.check.guarantees import number_place
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.driver import Driver
-from dracfg.lower.quotas import class_limits
 from dracfg.model.base import at
 from dracfg.plan.assurance import markets
 from dracfg.plan.basis import Enforcement, enforcements
 from dracfg.plan.promises import SHARED, Holding, asked
-from dracfg.plan.reach import Held, held_by, reachable
+from dracfg.plan.reach import reachable
 
 
 def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
@@ -110,45 +110,40 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP046: claims are charged in every class they name, and quota is not raised for that."""
-    asked_for = asked(catalog)
+    charged = asked(catalog).charged
     for market in markets(catalog):
         cluster = market.supply.cluster
-        for name, holdings in market.tenants.items():
-            tenant = catalog.tenants[name]
-            by_claims = market.supply.owner == "dra" and not tenant.document.spec.own_claims
-            if not by_claims or not _is_understood(tenant):
+        for holding in market.holdings if market.supply.owner == "dra" else ():
+            tenant, kind = holding.tenant, holding.kind.name
+            if not holding.is_promised or not _writes_profiles_alone(tenant):
                 continue
-            profiles = tuple(held_by(cluster, tenant, asked_for))
-            limits = [
-                (place, class_limits(cluster, tenant, place))
+            profiles = charged.get((cluster.name, tenant.name), ())
+            held = [
+                (place, [one for profile, one in profiles if emitted_in(profile, place.name)])
                 for place in tenant.places_on(cluster.name)
             ]
-            for holding in holdings:
-                kind = holding.kind.name
-                if holding.is_promised and any(kind in one.charged for one in profiles):
-                    most = _reached(limits, profiles, kind)
-                    if most < holding.guaranteed:
-                        yield _unreached(holding, cluster, most)
+            if not any(kind in one for _, taken in held for one in taken):
+                continue
+            most = sum(
+                reachable(limits_in(catalog, tenant, place), taken, kind) for place, taken in held
+            )
+            if most < holding.guaranteed:
+                yield _unreached(holding, cluster, most)
 
 
-def _is_understood(tenant: Tenant) -> bool:
-    """Whether every profile names what the tenant has somewhere; what it lacks is another finding."""
+def _writes_profiles_alone(tenant: Tenant) -> bool:
+    """Whether profiles are all there is, and each names what the tenant has somewhere.
+
+    What it lacks is another finding.
+    """
+    if tenant.document.spec.own_claims:
+        return False
     known = {grant.name for grant in tenant.grants}
     return all(
         wanted.entitlement in known
         for profile in tenant.document.spec.profiles
         for request in profile.requests
         for wanted in request.any_of or (request,)
-    )
-
-
-def _reached(
-    limits: Sequence[tuple[Place, Mapping[str, int]]], profiles: Sequence[Held], kind: str
-) -> int:
-    """Devices of a class that claims of the profiles can hold over all namespaces."""
-    return sum(
-        reachable(allowed, [one.charged for one in profiles if one.place is place], kind)
-        for place, allowed in limits
     )
 
 
@@ -167,4 +162,5 @@ def _unreached(holding: Holding, cluster: Cluster, most: int) -> Diagnostic:
     )
 
 
-RULES: tuple[Rule, ...] = (rests_on_a_word, is_advisory, is_out_of_reach)
+RULES: tuple[Rule, ...] = (rests_on_a_word, is_advisory)
+TENANT_RULES: tuple[Rule, ...] = (is_out_of_reach,)

@@ -27,7 +27,8 @@ def names_single_devices(catalog: Catalog) -> Iterator[Diagnostic]:
     for tenant in catalog.tenants.values():
         known = entitled(catalog, tenant)
         for i, profile in enumerate(tenant.document.spec.profiles):
-            yield from _in_profile(tenant, i, profile, known)
+            if profile.align or profile.distinct:
+                yield from _in_profile(tenant, i, profile, known)
 
 
 def _in_profile(
@@ -93,4 +94,5 @@ def _refused(place: Span, attribute: str, driver: Driver, why: str) -> Diagnosti
     )
 
 
-RULES: tuple[Rule, ...] = (names_single_devices, parameter_names_single_devices)
+RULES: tuple[Rule, ...] = (parameter_names_single_devices,)
+TENANT_RULES: tuple[Rule, ...] = (names_single_devices,)

@@ -15,6 +15,7 @@ from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.kube.features import feature_matrix
 from dracfg.link.catalog import Catalog, Tenant
 from dracfg.lower.artifact import Unit
+from dracfg.lower.gates import GatePlan
 from dracfg.lower.units import gate_plans
 from dracfg.model.base import at
 from dracfg.model.tenant import Profile
@@ -27,13 +28,13 @@ _MOST_OTHERS = 5
 
 
 def check_joint_claims(
-    catalog: Catalog, inventories: Mapping[str, Inventory], units: Iterable[Unit]
+    catalog: Catalog, inventories: Mapping[str, Inventory], plans: Mapping[str, GatePlan]
 ) -> tuple[Diagnostic, ...]:
-    """Every profile of joint claims whose proof is refuted or open."""
+    """Every profile of joint claims whose proof is refuted or open; `plans` are the clusters' gates."""
     demands = joint_demands(catalog)
     if not demands:
         return ()
-    features = joint_features(catalog, units)
+    features = features_of(plans)
     found = [*_unpromised(demands)]
     for answer in joint_assurances(catalog, demands, inventories, features):
         match answer.verdict:
@@ -46,9 +47,14 @@ def check_joint_claims(
 
 def joint_features(catalog: Catalog, units: Iterable[Unit]) -> dict[str, Features]:
     """What the scheduler of each cluster can do, by the gates that its objects need."""
+    return features_of(gate_plans(catalog, units))
+
+
+def features_of(plans: Mapping[str, GatePlan]) -> dict[str, Features]:
+    """What schedulers can do with these gates."""
     return {
         name: Features.of(plan.minor, frozenset(filter(plan.is_on, feature_matrix().gates)))
-        for name, plan in gate_plans(catalog, units).items()
+        for name, plan in plans.items()
     }
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dracfg.check.claims import Planned, planned
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.kueue import kueue_versions
@@ -16,6 +15,7 @@ from dracfg.link.classes import device_classes
 from dracfg.lower.kueue import counted_classes
 from dracfg.lower.kueuefacts import KueueFacts, kueue_facts, most_mappings, number
 from dracfg.model.base import at
+from dracfg.plan.promises import Planned, claim_plans
 
 
 def _with_kueue(catalog: Catalog) -> dict[Cluster, KueueFacts]:
@@ -29,7 +29,7 @@ def _with_kueue(catalog: Catalog) -> dict[Cluster, KueueFacts]:
 def _queued(catalog: Catalog) -> Iterator[tuple[Planned, KueueFacts]]:
     """Every profile on each cluster with Kueue."""
     known = _with_kueue(catalog)
-    for made in planned(catalog) if known else ():
+    for made in claim_plans(catalog) if known else ():
         if made.cluster in known:
             yield made, known[made.cluster]
 
@@ -158,10 +158,5 @@ def shares_uncounted(catalog: Catalog) -> Iterator[Diagnostic]:
                     )
 
 
-RULES: tuple[Rule, ...] = (
-    does_not_count_claims,
-    counts_a_class_twice,
-    leaves_classes_out,
-    is_refused,
-    shares_uncounted,
-)
+RULES: tuple[Rule, ...] = (does_not_count_claims, counts_a_class_twice, leaves_classes_out)
+TENANT_RULES: tuple[Rule, ...] = (is_refused, shares_uncounted)

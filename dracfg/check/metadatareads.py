@@ -145,7 +145,7 @@ def _tiers(tenant: Tenant, profile: Profile, reads: Reads, cluster: Cluster) -> 
     return tuple(found.values())
 
 
-RULES: tuple[Rule, ...] = (
+TENANT_RULES: tuple[Rule, ...] = (
     reads_what_is_not_exposed,
     understands_no_version,
     gives_up_too_early,

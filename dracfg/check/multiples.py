@@ -21,8 +21,10 @@ def is_not_one_large_share(catalog: Catalog) -> Iterator[Diagnostic]:
         for i, profile in enumerate(tenant.document.spec.profiles):
             said = {name for distinct in profile.distinct for name in distinct.requests}
             for steps, request, wanted in _wanted(("spec", "profiles", i), profile):
+                if wanted.count == 1 or request in said:
+                    continue
                 behind = known.get(wanted.entitlement or "")
-                if wanted.count == 1 or request in said or behind is None:
+                if behind is None:
                     continue
                 part = behind[1].part(wanted.size)
                 if behind[1].is_consumable and part is not None:
@@ -69,4 +71,4 @@ def _several(
     )
 
 
-RULES: tuple[Rule, ...] = (is_not_one_large_share,)
+TENANT_RULES: tuple[Rule, ...] = (is_not_one_large_share,)

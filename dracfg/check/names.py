@@ -22,9 +22,7 @@ GITOPS = "gitops"
 
 
 def stands_twice(catalog: Catalog) -> Iterator[Diagnostic]:
-    """REF004."""
-    for tenant in catalog.tenants.values():
-        yield from _in_tenant(tenant.document)
+    """REF004 in documents of the platform."""
     for pool in catalog.pools.values():
         yield from _in_pool(pool.document)
     for policy in catalog.policies.values():
@@ -52,6 +50,12 @@ def stands_twice(catalog: Catalog) -> Iterator[Diagnostic]:
                 if gate.place is not None
             ),
         )
+
+
+def stands_twice_at_a_tenant(catalog: Catalog) -> Iterator[Diagnostic]:
+    """REF004 in documents of tenants."""
+    for tenant in catalog.tenants.values():
+        yield from _in_tenant(tenant.document)
 
 
 def _in_tenant(document: kinds.Tenant) -> Iterator[Diagnostic]:
@@ -227,3 +231,4 @@ def _claimed(
 
 
 RULES: tuple[Rule, ...] = (stands_twice, is_taken)
+TENANT_RULES: tuple[Rule, ...] = (stands_twice_at_a_tenant,)

@@ -6,7 +6,7 @@ fault in many namespaces is one finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dracfg.check.objectlimits import limit_findings
 from dracfg.check.objectnames import name_findings
@@ -16,7 +16,7 @@ from dracfg.check.tenancy import contested_namespaces
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.objects import UnknownKind, schema_faults
 from dracfg.link.catalog import Catalog
-from dracfg.lower.artifact import Artifact, Unit
+from dracfg.lower.artifact import Artifact, Origin, Unit
 
 MAX_SYNCED = 1000
 """Objects of one synced unit. `kubectl kustomize` needs a second for so many, then far more."""
@@ -46,7 +46,9 @@ def _unit(catalog: Catalog, unit: Unit) -> Iterator[Diagnostic]:
             f"above {MAX_SYNCED:,} that takes minutes",
             found=f"{len(unit.artifacts):,}",
             expected=f"at most {MAX_SYNCED:,}",
-            help="objects of one namespace are never torn apart: "
+            help="each tenant of a cluster is one or two of them: spread tenants over more clusters"
+            if cluster is None
+            else "objects of one namespace are never torn apart: "
             "spread the tenant's profiles over more namespaces",
         )
     for artifact in unit.artifacts:
@@ -66,12 +68,11 @@ def _schema(catalog: Catalog, unit: Unit, artifact: Artifact, minor: str) -> Ite
     faults = schema_faults(thing, minor)
     if faults == ():
         return
-    span = span_of(catalog, artifact.origin)
     if isinstance(faults, UnknownKind):
         if faults.reason == "not-served":
             yield diagnose(
                 "OBJ011",
-                span,
+                span_of(catalog, artifact.origin),
                 f"{name}: Kubernetes {minor} does not serve {faults.api_version} {faults.kind}",
                 found=f"{faults.api_version} {faults.kind}",
                 help=_REPORT,
@@ -80,7 +81,7 @@ def _schema(catalog: Catalog, unit: Unit, artifact: Artifact, minor: str) -> Ite
     for fault in faults:
         yield diagnose(
             "OBJ003",
-            span,
+            span_of(catalog, artifact.origin),
             f"{name} is not what Kubernetes {minor} takes: "
             f"{fault.pointer or 'the object'} {fault.message}",
             help=f"it stands in {unit.path}/{artifact.file}; take that file from git"
@@ -104,6 +105,40 @@ def _twice(catalog: Catalog, units: Sequence[Unit]) -> Iterator[Diagnostic]:
             lies_in = name if thing["kind"] == "Namespace" else namespace
             if kept is not artifact and (scope, lies_in) not in contested:
                 yield _collision(catalog, scope, kept, artifact)
+
+
+Named = Mapping[tuple[str, str, str, str], Origin]
+"""(group, kind, namespace, name) of objects, and what each is made from."""
+
+
+def named(units: Iterable[Unit]) -> Named:
+    """The objects of synced units by what makes them one of their kind; of two, the first."""
+    found: dict[tuple[str, str, str, str], Origin] = {}
+    for unit in units:
+        for artifact in unit.artifacts if unit.synced else ():
+            thing = artifact.object
+            metadata = thing["metadata"]
+            group = thing["apiVersion"].rpartition("/")[0]
+            key = (group, thing["kind"], metadata.get("namespace", ""), metadata["name"])
+            found.setdefault(key, artifact.origin)
+    return found
+
+
+def meet(catalog: Catalog, engines: Iterable[Named]) -> Iterator[Diagnostic]:
+    """OBJ002 between what the engines of several clusters read, which may lie in one namespace."""
+    first: dict[tuple[str, str, str, str], Origin] = {}
+    for names in engines:
+        for key, origin in names.items():
+            other = first.setdefault(key, origin)
+            if other is not origin:
+                yield diagnose(
+                    "OBJ002",
+                    span_of(catalog, origin),
+                    f"{key[1]} {key[3]} of gitops would be written twice",
+                    label="the second one",
+                    related=[Related(span_of(catalog, other), "the first one")],
+                    help="rename one of them, or remove it",
+                )
 
 
 def _collision(catalog: Catalog, scope: str, kept: Artifact, other: Artifact) -> Diagnostic:

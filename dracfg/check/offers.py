@@ -174,22 +174,23 @@ def borrows_a_taken_name(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN016: profiles call what is borrowed `<lender>-<entitlement>`."""
     for tenant in catalog.tenants.values():
         spec = tenant.document.spec
-        taken = {
-            entitlement.name: (at(tenant.document, "spec", "entitlements", i, "name"), "")
+        taken: dict[str, tuple[tuple[str | int, ...], str]] = {
+            entitlement.name: (("spec", "entitlements", i, "name"), "")
             for i, entitlement in enumerate(spec.entitlements)
         }
         for i, accepted in enumerate(spec.accepted_offers):
             name = f"{accepted.from_}-{accepted.entitlement}"
-            place = at(tenant.document, "spec", "acceptedOffers", i, "entitlement")
+            place = ("spec", "acceptedOffers", i, "entitlement")
             other, lender = taken.setdefault(name, (place, accepted.from_))
             if lender != accepted.from_:
                 yield diagnose(
                     "TEN016",
-                    place,
+                    at(tenant.document, *place),
                     f"what is borrowed here is called {name}, and so is something else",
-                    related=[Related(other, f"{name} already")],
+                    related=[Related(at(tenant.document, *other), f"{name} already")],
                     help="rename the entitlement, here or at the lender",
                 )
 
 
-RULES: tuple[Rule, ...] = (is_not_accepted, is_not_offered, offers_too_much, borrows_a_taken_name)
+RULES: tuple[Rule, ...] = (is_not_accepted, is_not_offered)
+TENANT_RULES: tuple[Rule, ...] = (offers_too_much, borrows_a_taken_name)

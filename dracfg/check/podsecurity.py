@@ -36,4 +36,4 @@ def lets_pods_reach_the_host(catalog: Catalog) -> Iterator[Diagnostic]:
             )
 
 
-RULES: tuple[Rule, ...] = (lets_pods_reach_the_host,)
+TENANT_RULES: tuple[Rule, ...] = (lets_pods_reach_the_host,)

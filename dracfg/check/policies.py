@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -135,7 +135,6 @@ class PolicyCompiler:
 
 def check_policies(catalog: Catalog, units: Sequence[Unit]) -> tuple[Diagnostic, ...]:
     """Findings on every ValidatingAdmissionPolicy of all units, in its cluster's minor."""
-    compilers: dict[str, PolicyCompiler] = {}
     found: dict[Diagnostic, None] = {}
     known = packaged_shapes()
     for unit in units:
@@ -144,10 +143,15 @@ def check_policies(catalog: Catalog, units: Sequence[Unit]) -> tuple[Diagnostic,
             continue
         for artifact in unit.artifacts:
             if artifact.object.get("kind") == POLICY:
-                compiler = compilers.setdefault(cluster.minor, PolicyCompiler(cluster.minor))
-                for fault in policy_faults(artifact.object, compiler, known):
+                for fault in policy_faults(artifact.object, _compiler(cluster.minor), known):
                     found[_diagnostic(catalog, cluster, artifact, fault)] = None
     return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def _compiler(minor: str) -> PolicyCompiler:
+    """One for all clusters of a minor: what a text comes to hangs on nothing else."""
+    return PolicyCompiler(minor)
 
 
 @cache

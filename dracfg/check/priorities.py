@@ -32,9 +32,11 @@ def is_not_described(catalog: Catalog) -> Iterator[Diagnostic]:
         named = [(e.priority, ("entitlements", i)) for i, e in enumerate(spec.entitlements)]
         named += [(p.priority, ("profiles", i)) for i, p in enumerate(spec.profiles)]
         for name, steps in named:
+            if name is None:
+                continue
             for cluster in (catalog.clusters[one] for one in tenant.clusters):
                 known = {one.name for one in cluster.document.spec.priorities}
-                if name is None or name in known:
+                if name in known:
                     continue
                 help_, fix = suggestion(name, known)
                 yield diagnose(
@@ -208,4 +210,5 @@ def _facts() -> dict[str, Any]:
     return document
 
 
-RULES: tuple[Rule, ...] = (is_not_described, is_reserved, counts_on_preemption)
+RULES: tuple[Rule, ...] = (is_reserved, counts_on_preemption)
+TENANT_RULES: tuple[Rule, ...] = (is_not_described,)

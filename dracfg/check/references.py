@@ -6,7 +6,7 @@ what its tenant has borrowed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dracfg.check.rule import Rule, suggestion
 from dracfg.check.uses import entitled
@@ -25,7 +25,7 @@ Steps = tuple[str | int, ...]
 
 
 def leads_nowhere(catalog: Catalog) -> Iterator[Diagnostic]:
-    """REF005."""
+    """REF005 in documents of tenants."""
     for tenant in catalog.tenants.values():
         document = tenant.document
         entitlements = entitlement_names(document)
@@ -35,6 +35,10 @@ def leads_nowhere(catalog: Catalog) -> Iterator[Diagnostic]:
             yield from _in_profile(document, above, profile, entitlements)
             yield from _chosen(document, above, profile, tiers)
         yield from _own_names(document)
+
+
+def leads_nowhere_in_the_catalog(catalog: Catalog) -> Iterator[Diagnostic]:
+    """REF005 in documents of the platform."""
     for rollout in catalog.rollouts.values():
         stages = stages_of(rollout.spec)
         yield from _unknown(rollout, ("spec", "stage"), rollout.spec.stage, "stage", stages)
@@ -54,11 +58,11 @@ def entitlement_names(document: kinds.Tenant) -> tuple[str, ...]:
 
 
 def _in_profile(
-    document: kinds.Tenant, above: Steps, profile: Profile, entitlements: Iterable[str]
+    document: kinds.Tenant, above: Steps, profile: Profile, entitlements: Sequence[str]
 ) -> Iterator[Diagnostic]:
     for j, request in enumerate(profile.requests):
         at_request = (*above, "requests", j)
-        if request.entitlement is not None:
+        if request.entitlement is not None and request.entitlement not in entitlements:
             steps = (*at_request, "entitlement")
             yield from _unknown(document, steps, request.entitlement, "entitlement", entitlements)
         for k, alternative in enumerate(request.any_of or ()):
@@ -90,6 +94,8 @@ def _chosen(
 ) -> Iterator[Diagnostic]:
     """Parameters, and values of them, that the tier behind a request does not have."""
     for j, request in enumerate(profile.requests):
+        if not request.choose and request.any_of is None:
+            continue
         wanted: list[tuple[Steps, Request | Alternative]] = [(("requests", j), request)]
         wanted += [
             (("requests", j, "anyOf", k), alternative)
@@ -221,4 +227,5 @@ def _request(document: kinds.Tenant, place: Steps, request: Request) -> Iterator
             )
 
 
-RULES: tuple[Rule, ...] = (leads_nowhere, asks_for_nothing)
+RULES: tuple[Rule, ...] = (leads_nowhere_in_the_catalog,)
+TENANT_RULES: tuple[Rule, ...] = (leads_nowhere, asks_for_nothing)

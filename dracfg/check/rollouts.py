@@ -207,4 +207,5 @@ def _named(stage: Stage, key: str, everything: set[str]) -> set[str]:
     return set(everything) if named == "*" else set(named)
 
 
-RULES: tuple[Rule, ...] = (is_not_split, will_not_be_split, does_not_widen)
+RULES: tuple[Rule, ...] = (does_not_widen,)
+TENANT_RULES: tuple[Rule, ...] = (is_not_split, will_not_be_split)

@@ -235,12 +235,17 @@ def _other(value: object, kind: str) -> str:
 
 
 def is_a_node_label(catalog: Catalog) -> Iterator[Diagnostic]:
-    """SEL004: labels mark pools of nodes and their migration; no device carries them."""
+    """SEL004 in what devices are matched by: labels mark pools of nodes, no device carries them."""
     labels = label_places(catalog)
     for matching in _matches(catalog):
         for name in matching.match.attributes:
             if name in labels:
                 yield _label(matching.key("attributes", name), name, labels[name])
+
+
+def is_compared_by_a_node_label(catalog: Catalog) -> Iterator[Diagnostic]:
+    """SEL004 in `align` and `distinct` of profiles."""
+    labels = label_places(catalog)
     for tenant in catalog.tenants.values():
         for i, profile in enumerate(tenant.document.spec.profiles):
             named = (
@@ -273,3 +278,4 @@ def _label(place: Span, name: str, selector: Span) -> Diagnostic:
 
 
 RULES: tuple[Rule, ...] = (is_no_version, is_not_published, is_of_another_type, is_a_node_label)
+TENANT_RULES: tuple[Rule, ...] = (is_compared_by_a_node_label,)

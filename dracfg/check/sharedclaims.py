@@ -36,4 +36,4 @@ def shares_one_allocation(catalog: Catalog) -> Iterator[Diagnostic]:
                 )
 
 
-RULES: tuple[Rule, ...] = (shares_one_allocation,)
+TENANT_RULES: tuple[Rule, ...] = (shares_one_allocation,)

@@ -223,4 +223,5 @@ def _policy_place(policy: Policy) -> list[Related]:
     return [Related(place, f"the {key}" if has else f"mode of {policy.name}")]
 
 
-RULES: tuple[Rule, ...] = (leaves_the_bounds, names_an_unknown_size)
+RULES: tuple[Rule, ...] = (leaves_the_bounds,)
+TENANT_RULES: tuple[Rule, ...] = (names_an_unknown_size,)

@@ -13,7 +13,7 @@ from typing import Any
 
 from dracfg.check.places import place, span_of
 from dracfg.diagnostics import Diagnostic, Span, diagnose
-from dracfg.link.catalog import Catalog, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.lower.artifact import Artifact, Origin, Unit
 from dracfg.lower.retirement import identity
 from dracfg.lower.templates import CLAIMS_FILE, REQUESTS, TEMPLATES_FILE, template_name
@@ -38,8 +38,8 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class _Clash:
-    """An emitted object with the one of its name that stands."""
+class Clash:
+    """An emitted object that differs from the one of its name that stands; `taken` are names there."""
 
     artifact: Artifact
     change: Change
@@ -50,21 +50,32 @@ def check_standing(
     catalog: Catalog, units: Sequence[Unit], standing: Standing
 ) -> tuple[Diagnostic, ...]:
     """Findings on changed templates and shared claims, one for each profile and shared claim."""
-    by_origin: dict[tuple[str, Origin], list[_Clash]] = {}
+    found = [clashes(catalog, one, units, standing) for one in catalog.clusters.values()]
+    return clash_findings(catalog, (clash for of in found for clash in of))
+
+
+def clashes(
+    catalog: Catalog, cluster: Cluster, units: Sequence[Unit], standing: Standing
+) -> tuple[Clash, ...]:
+    """What of one cluster would change under its name."""
     parts: dict[str, list[Unit]] = {}
     for unit in units:
         parts.setdefault(unit.path.partition(".")[0], []).append(unit)
-    for cluster in catalog.clusters.values():
-        for tenant in catalog.tenants_on(cluster.name):
-            path = f"{cluster.name}/tenants/{tenant.name}"
-            for clash in _clashes(path, parts.get(path, ()), standing):
-                key = (clash.artifact.object["kind"], clash.artifact.origin)
-                by_origin.setdefault(key, []).append(clash)
+    paths = (f"{cluster.name}/tenants/{one.name}" for one in catalog.tenants_on(cluster.name))
+    return tuple(clash for path in paths for clash in _clashes(path, parts.get(path, ()), standing))
+
+
+def clash_findings(catalog: Catalog, found: Iterable[Clash]) -> tuple[Diagnostic, ...]:
+    """One finding for each profile and shared claim, on however many clusters it would change."""
+    by_origin: dict[tuple[str, Origin], list[Clash]] = {}
+    for clash in found:
+        key = (clash.artifact.object["kind"], clash.artifact.origin)
+        by_origin.setdefault(key, []).append(clash)
     return tuple(
-        _template(catalog, origin, clashes)
+        _template(catalog, origin, clashing)
         if kind == "ResourceClaimTemplate"
-        else _claim(catalog, origin, clashes)
-        for (kind, origin), clashes in by_origin.items()
+        else _claim(catalog, origin, clashing)
+        for (kind, origin), clashing in by_origin.items()
     )
 
 
@@ -89,7 +100,7 @@ def first_change(before: Any, after: Any, pointer: str = "") -> Change | None:
     return None if same else Change(pointer, before, after)
 
 
-def _clashes(path: str, parts: Iterable[Unit], standing: Standing) -> Iterator[_Clash]:
+def _clashes(path: str, parts: Iterable[Unit], standing: Standing) -> Iterator[Clash]:
     """What of a unit, whose `parts` these are, differs from what stands under its name."""
     stands: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for file in (TEMPLATES_FILE, CLAIMS_FILE):
@@ -110,7 +121,7 @@ def _clashes(path: str, parts: Iterable[Unit], standing: Standing) -> Iterator[_
             if change is None and artifact.object["kind"] == "ResourceClaim":
                 change = first_change(_note(old), _note(artifact.object), REQUESTS)
             if change is not None:
-                yield _Clash(artifact, change, taken)
+                yield Clash(artifact, change, taken)
 
 
 def _note(thing: Mapping[str, Any]) -> str | None:
@@ -119,7 +130,7 @@ def _note(thing: Mapping[str, Any]) -> str | None:
     return annotations.get(REQUESTS)
 
 
-def _template(catalog: Catalog, origin: Origin, clashes: Sequence[_Clash]) -> Diagnostic:
+def _template(catalog: Catalog, origin: Origin, clashes: Sequence[Clash]) -> Diagnostic:
     name = clashes[0].artifact.object["metadata"]["name"]
     message = (
         f"ResourceClaimTemplate {name} would change under its name, which Kubernetes refuses: "
@@ -159,7 +170,7 @@ def _stem(name: str, revision: int) -> str:
     return name if revision == 1 else name.removesuffix(f"-v{revision}")
 
 
-def _claim(catalog: Catalog, origin: Origin, clashes: Sequence[_Clash]) -> Diagnostic:
+def _claim(catalog: Catalog, origin: Origin, clashes: Sequence[Clash]) -> Diagnostic:
     name = clashes[0].artifact.object["metadata"]["name"]
     return diagnose(
         "OBJ005",

@@ -14,6 +14,7 @@ from dracfg.link.classes import ClassPlan, device_classes, policies_in_force
 from dracfg.lower.namespaces import OWN_NAMESPACE
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Profile, Request
+from dracfg.plan.promises import claim_plans
 
 _SYSTEM = ("default", OWN_NAMESPACE)
 
@@ -48,11 +49,11 @@ def shares_a_namespace(catalog: Catalog) -> Iterator[Diagnostic]:
     first: dict[tuple[str, str], tuple[Tenant, int]] = {}
     for tenant in catalog.tenants.values():
         for i, namespace in enumerate(tenant.document.spec.namespaces):
-            place = at(tenant.document, "spec", "namespaces", i, "name")
+            place = ("spec", "namespaces", i, "name")
             if namespace.name in _SYSTEM or namespace.name.startswith("kube-"):
                 yield diagnose(
                     "TEN002",
-                    place,
+                    at(tenant.document, *place),
                     f"{namespace.name} belongs to the platform, no tenant can have it",
                     help=f"use a namespace of the tenant's own, such as {tenant.name}",
                 )
@@ -63,7 +64,7 @@ def shares_a_namespace(catalog: Catalog) -> Iterator[Diagnostic]:
                     other = at(owner.document, "spec", "namespaces", j, "name")
                     yield diagnose(
                         "TEN002",
-                        place,
+                        at(tenant.document, *place),
                         f"{namespace.name} on {cluster} belongs to tenant {owner.name} already",
                         related=[Related(other, f"named by {owner.name}")],
                         help="a namespace has one tenant: rename it, or remove it here",
@@ -85,14 +86,14 @@ def contested_namespaces(catalog: Catalog) -> frozenset[tuple[str, str]]:
 
 def _exempt(cluster: Cluster, tenant: Tenant, position: int) -> Iterator[Diagnostic]:
     name = tenant.document.spec.namespaces[position].name
-    place = at(tenant.document, "spec", "namespaces", position, "name")
+    place = ("spec", "namespaces", position, "name")
     spec = cluster.document.spec
     for i, exempt in enumerate(spec.exempt_namespaces):
         if exempt.name == name:
             listed_at = at(cluster.document, "spec", "exemptNamespaces", i, "name")
             yield diagnose(
                 "TEN002",
-                place,
+                at(tenant.document, *place),
                 f"{name} is exempt from the tenants' rules on {cluster.name}",
                 related=[Related(listed_at, "exempt here")],
                 help="remove it from exemptNamespaces, or from the tenant",
@@ -102,7 +103,7 @@ def _exempt(cluster: Cluster, tenant: Tenant, position: int) -> Iterator[Diagnos
         account = at(cluster.document, "spec", "gitops", "applier", "serviceAccount", "namespace")
         yield diagnose(
             "TEN002",
-            place,
+            at(tenant.document, *place),
             f"{name} holds the identity that applies everything on {cluster.name}",
             related=[Related(account, "the applier")],
             help="a tenant there could act as the applier: use another namespace",
@@ -117,13 +118,12 @@ def cannot_be_emitted(catalog: Catalog) -> Iterator[Diagnostic]:
         name: {plan.name: plan for plan in device_classes(catalog, cluster)}
         for name, cluster in catalog.clusters.items()
     }
+    emitted = {(made.tenant.name, made.position) for made in claim_plans(catalog)}
     for tenant in catalog.tenants.values():
         for i, profile in enumerate(tenant.document.spec.profiles):
-            if not _is_sound(catalog, tenant, profile):
+            if (tenant.name, i) in emitted or not _is_sound(catalog, tenant, profile):
                 continue
             clusters = [catalog.clusters[name] for name in tenant.clusters]
-            if any(claim_plan(tenant, profile, c, classes[c.name]) for c in clusters):
-                continue
             reasons = [_lacking(tenant, profile, c, classes[c.name]) for c in clusters]
             plugin = any(by_plugin for _, by_plugin in reasons)
             yield diagnose(
@@ -184,12 +184,22 @@ def is_not_in_force(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN014."""
     if not catalog.is_complete("NodePool"):
         return
+    listed_ = {
+        (cluster.name, devices.tier.name, policy.name)
+        for cluster in catalog.clusters.values()
+        for _, devices in cluster.offers()
+        for policy in devices.policies
+    }
     for tenant in catalog.tenants.values():
         for i, entitlement in enumerate(tenant.document.spec.entitlements):
+            if any(
+                (name, entitlement.tier, entitlement.sharing) in listed_ for name in tenant.clusters
+            ):
+                continue
             tier = catalog.tiers[entitlement.tier]
             clusters = [catalog.clusters[name] for name in tenant.clusters]
             held = [cluster for cluster in clusters if cluster.pools_of(tier)]
-            if not held or any(_in_force(c, tier.name, entitlement.sharing) for c in held):
+            if not held:
                 continue
             stated = "sharing" in entitlement.model_fields_set
             pools = [pool for cluster in held for pool in cluster.pools_of(tier)]
@@ -241,9 +251,9 @@ def shares_what_is_not_emitted(catalog: Catalog) -> Iterator[Diagnostic]:
                 )
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Rule, ...] = (shares_a_namespace,)
+TENANT_RULES: tuple[Rule, ...] = (
     is_entitled_to_nothing,
-    shares_a_namespace,
     cannot_be_emitted,
     is_not_in_force,
     shares_what_is_not_emitted,

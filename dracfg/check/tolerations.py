@@ -69,4 +69,4 @@ def undoes_a_fence(catalog: Catalog) -> Iterator[Diagnostic]:
                         )
 
 
-RULES: tuple[Rule, ...] = (contradicts_itself, undoes_a_fence)
+TENANT_RULES: tuple[Rule, ...] = (contradicts_itself, undoes_a_fence)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from dracfg.diagnostics import Span
 from dracfg.link.catalog import Catalog, Policy, Pool, Tenant, Tier
 from dracfg.link.driver import Driver
+from dracfg.link.memo import per_catalog
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Request
 
@@ -47,6 +48,7 @@ def pairs(catalog: Catalog) -> Iterator[Use]:
             yield use
 
 
+@per_catalog
 def entitled(catalog: Catalog, tenant: Tenant) -> Mapping[str, tuple[Tier, Policy]]:
     """What stands behind each name that a profile of the tenant may use, own names winning.
 

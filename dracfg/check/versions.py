@@ -22,7 +22,7 @@ from dracfg.lower.gates import GatePlan
 def check_versions(
     catalog: Catalog, units: Sequence[Unit], plans: Mapping[str, GatePlan]
 ) -> tuple[Diagnostic, ...]:
-    """Findings on each cluster's gates and drivers: VER001-009, 011 and 012.
+    """Findings on each cluster's gates and drivers: VER001-007, 009, 011 and 012.
 
     `plans` are the gate plans by the cluster's name; `units` lead from what uses a gate to the
     documents that it comes from.
@@ -33,9 +33,12 @@ def check_versions(
         for rule in (_needed, _alpha_allowed, _named, _forced, _contradicted, _api_versions):
             found += rule(view)
         found += _least_minor(view)
-    for driver in catalog.drivers.values():
-        found += _release(driver)
     return tuple(dict.fromkeys(found))
+
+
+def check_releases(catalog: Catalog) -> tuple[Diagnostic, ...]:
+    """VER008: releases of drivers of which nothing is known."""
+    return tuple(found for driver in catalog.drivers.values() for found in _release(driver))
 
 
 def _needed(view: GateView) -> Iterator[Diagnostic]:

@@ -20,7 +20,7 @@ from dracfg.diagnostics import Diagnostic, Span, diagnose, did_you_mean
 from dracfg.diagnostics.registry import rules
 from dracfg.source import Sources
 from dracfg.source.comments import Comment, Extent, below, comments, line_of
-from dracfg.source.nodes import SourceFile
+from dracfg.source.files import SourceFile
 
 MARK = "dracfg:"
 CATALOG = "catalog/"

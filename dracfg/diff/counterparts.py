@@ -84,8 +84,8 @@ def changed_tenants(pair: Pair) -> frozenset[str]:
     names = set(before.tenants.keys() ^ after.tenants.keys())
     for name in before.tenants.keys() & after.tenants.keys():
         old, new = before.tenants[name].document, after.tenants[name].document
-        path = new.read_from.span.path
-        if path in same and old.read_from.span.path == path:
+        path = new.source_path
+        if path in same and old.source_path == path:
             continue
         if not alike(old.spec, new.spec):
             names.add(name)

@@ -65,7 +65,7 @@ def _documents(judgement: Judgement, unchanged: frozenset[str]) -> Mapping[Key, 
 
 
 def _path(document: Spec) -> str:
-    return document.read_from.span.path
+    return document.source_path
 
 
 def _is_blocked(pair: Pair, before: AnyDocument | None, after: AnyDocument | None) -> bool:

@@ -9,15 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain
 from pathlib import Path
 
 from dracfg.aside import processors
+from dracfg.diagnostics import Diagnostic
 from dracfg.diff.pair import Pair, Side
-from dracfg.diff.touched import tells_all, touched_tenants
+from dracfg.diff.told import Told
+from dracfg.diff.touched import of_others, tells_all, touched_tenants
+from dracfg.model.kept import parse_files
+from dracfg.model.kinds import AnyDocument
 from dracfg.passes import Timings
 from dracfg.pipeline import InventoryFile, Judgement, judge
+from dracfg.reading import read
 from dracfg.scope import blocked_units
-from dracfg.source import ROOTS, read_repository
+from dracfg.source import ROOTS, Sources
 from dracfg.source.git import (
     GitFault,
     ObjectReader,
@@ -82,30 +88,50 @@ def judge_states(
     *,
     timings: Timings | None = None,
     today: date | None = None,
+    seen: Seen | None = None,
+    told: Told | None = None,
 ) -> Pair:
-    """Both states, judged; files that are the same in both are read once.
+    """Both states, judged; files that are the same in both, or were `seen` before, are read once.
 
     The base may be empty: then everything is new. What stands under `out/` in the base stands for
     the head too, so that nothing is hidden by taking it away. `today` is the head's day; the base
-    has its own.
+    has its own. What a run `told` of tenants is not asked again where one of the states is its own.
     """
-    clock, seen = timings or Timings(), Seen()
+    clock, known = timings or Timings(), seen or Seen()
     sources = clock.measure(
-        "read", lambda: [read_repository(state.tree, seen) for state in (base, head)]
+        "read",
+        lambda: (
+            read(base.tree, known, processors()),
+            read(head.tree, known, processors()),
+        ),
     )
 
+    def parsed(one: Sources) -> tuple[AnyDocument, ...]:
+        return parse_files(one.files.values(), known).documents
+
+    def told_of_others(run: Told, only: frozenset[str]) -> tuple[Diagnostic, ...] | None:
+        sides = zip(sources, documents, strict=True)
+        found = (run.of_others(*side, only) for side in sides)
+        return next((one for one in found if one is not None), None)
+
     def judged(only: frozenset[str] | None) -> Pair:
+        # What is left of a few tenants is less work than to hand it over.
+        jobs = processors() if only is None else 1
+        others = None if only is None or told is None else told_of_others(told, only)
         before = judge(
             base.tree, clock, inventories,
-            seen=seen, may_be_empty=True, only=only, jobs=processors(),
+            seen=known, may_be_empty=True, only=only, others=others, jobs=jobs,
         )  # fmt: skip
+        if only is not None and others is None:
+            others = of_others(before, only)
         after = judge(
             head.tree, clock, inventories,
-            today=today, since=before.standing, seen=seen, only=only, jobs=processors(),
+            today=today, since=before.standing, seen=known, only=only, others=others, jobs=jobs,
         )  # fmt: skip
         return _pair(base, before, head, after)
 
-    only = touched_tenants(*sources)
+    documents = clock.measure("parse", lambda: [*map(parsed, sources)])
+    only = touched_tenants(*sources, chain.from_iterable(documents))
     if only is not None:
         pair = judged(only)
         if tells_all(pair, only):
@@ -128,7 +154,7 @@ def _blocked(judged: Judgement) -> Callable[[str], bool]:
         judged.documents,
         judged.findings,
         judged.poisoned,
-        judged.sources.documents,
+        judged.sources,
     )
 
 

@@ -1,28 +1,35 @@
 """Which tenants can differ between two states: the others need be lowered on neither side.
 
-Looks at documents as they were read, before anything is linked. Knows that tenants meet in offers
-and in what all of them share, and nothing else of what they mean.
+Looks at documents before anything is linked. Knows that tenants meet in offers and in what all of
+them share, and nothing else of what they mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
+from dracfg.check.catalog import check_tenants, tenants_alone
+from dracfg.diagnostics import Diagnostic
 from dracfg.diff.objects import ObjectDifference, unit_differences
 from dracfg.diff.pair import Pair
+from dracfg.link.catalog import Catalog
+from dracfg.link.index import index
+from dracfg.link.linker import link
 from dracfg.lower.rights import TENANT
+from dracfg.model.kinds import AnyDocument, Tenant
 from dracfg.model.parse import identity_of
+from dracfg.pipeline import Judgement
 from dracfg.plan.jointdemand import joint_demands
-from dracfg.source import Document, Map, Node, Scalar, Seq, Sources, follow
-
-_OFFERS = (("offers", "to"), ("acceptedOffers", "from"))
+from dracfg.source import Sources
 
 
-def touched_tenants(base: Sources, head: Sources) -> frozenset[str] | None:
+def touched_tenants(
+    base: Sources, head: Sources, documents: Iterable[AnyDocument]
+) -> frozenset[str] | None:
     """Tenants whose documents are not the same in both, and those that lend to or borrow from them.
 
-    None where more than tenants differ: then nobody is known to be left alone. Files that are the
-    same have to be the same objects in both.
+    `documents` are those of both. None where more than tenants differ: then nobody is known to be left
+    alone. Files that are the same have to be the same objects in both.
     """
     differing: set[str] = set()
     for path in {*base.files, *head.files}:
@@ -37,31 +44,41 @@ def touched_tenants(base: Sources, head: Sources) -> frozenset[str] | None:
                 differing.add(name)
     if base.faults or head.faults:
         return None
-    neighbours = {
-        name
-        for sources in (base, head)
-        for document in sources.documents
-        for name in _neighbours(document, differing)
-    }
+    tenants = (document for document in documents if isinstance(document, Tenant))
+    neighbours = {name for tenant in tenants for name in _meeting(tenant, differing)}
     return frozenset(differing | neighbours)
 
 
-def _neighbours(document: Document, differing: set[str]) -> Iterator[str]:
-    """Whom a tenant that differs lends to or borrows from."""
-    kind, name = identity_of(document.root) or ("", "")
-    if kind != "Tenant" or name not in differing:
-        return
-    spec, _ = follow(document.root, ("spec",))
-    for key, whom in _OFFERS:
-        offers = spec.entries.get(key) if isinstance(spec, Map) else None
-        for offer in _items(offers.value if offers is not None else None):
-            other = offer.entries.get(whom) if isinstance(offer, Map) else None
-            if other is not None and isinstance(other.value, Scalar):
-                yield str(other.value.value)
+def _meeting(tenant: Tenant, differing: Collection[str]) -> Iterator[str]:
+    """Who of a tenant and those it lends to or borrows from is a neighbour of one that differs."""
+    spec = tenant.spec
+    others = {*(offer.to for offer in spec.offers), *(one.from_ for one in spec.accepted_offers)}
+    if tenant.name in differing:
+        yield from others
+    elif not others.isdisjoint(differing):
+        yield tenant.name
 
 
-def _items(node: Node | None) -> tuple[Node, ...]:
-    return tuple(node.items) if isinstance(node, Seq) else ()
+def catalog_of(documents: Iterable[AnyDocument], names: frozenset[str]) -> Catalog | None:
+    """The catalog with these tenants, and all that they borrow from; None where a name stands twice."""
+    listed = tuple(documents)
+    tenants = {one.name: one for one in listed if isinstance(one, Tenant)}
+    wanted: set[str] = set()
+    left = [*(names & tenants.keys())]
+    while left:
+        name = left.pop()
+        wanted.add(name)
+        lenders = {offer.from_ for offer in tenants[name].spec.accepted_offers}
+        left += (lenders & tenants.keys()) - wanted
+    some = (one for one in listed if not isinstance(one, Tenant) or one.name in wanted)
+    named, twice = index(some)
+    return None if twice else link(named, frozenset()).catalog
+
+
+def of_others(judged: Judgement, only: frozenset[str]) -> tuple[Diagnostic, ...]:
+    """What rules that judge tenants one by one find of those that are not touched."""
+    touched = frozenset(check_tenants(tenants_alone(judged.catalog, only)))
+    return tuple(finding for finding in judged.by_tenant if finding not in touched)
 
 
 def tells_all(pair: Pair, only: frozenset[str]) -> bool:

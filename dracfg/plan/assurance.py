@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal
 
 from dracfg.link.catalog import Catalog, Cluster, Policy
@@ -18,7 +19,7 @@ from dracfg.plan.disjoint import NOTHING_RECORDED, Inventories, tier_proofs
 from dracfg.plan.promises import Holding, Market, asked, market, merged
 from dracfg.plan.proofs import blocking, fits
 from dracfg.plan.proofs.fits import fits_beside
-from dracfg.plan.proofs.shapes import Claims, Kind, Others
+from dracfg.plan.proofs.shapes import Claims, Kind, Others, Pool
 from dracfg.plan.proofs.verdict import Proven, Refuted, Unknown
 from dracfg.plan.supply import Supply, supplies
 
@@ -80,17 +81,25 @@ class _Proofs:
     market: Market
     packed: dict[tuple[tuple[Claims, ...], ...], fits.Verdict] = field(default_factory=dict)
     blocked: dict[tuple[Claims, Others], blocking.Verdict] = field(default_factory=dict)
+    whole: dict[bool, AnyVerdict] = field(default_factory=dict)
+    grounds: dict[tuple[str, str, bool], tuple[Ground, ...]] = field(default_factory=dict)
 
     def fits(self, own: tuple[Claims, ...], others: tuple[Claims, ...] = ()) -> fits.Verdict:
         key = (own, others)
         if key not in self.packed:
             supply = self.market.supply
-            verdict = fits_beside(supply.pool, own, others)
+            verdict = _packed(supply.pool, own, others)
             if isinstance(verdict, Refuted) and supply.pool != supply.restored:
-                restored = fits_beside(supply.restored, own, others)
+                restored = _packed(supply.restored, own, others)
                 verdict = verdict if isinstance(restored, Refuted) else ABSENT
             self.packed[key] = verdict
         return self.packed[key]
+
+    def everything(self, reclaimed: bool) -> AnyVerdict:
+        """Of all that anybody may hold."""
+        if reclaimed not in self.whole:
+            self.whole[reclaimed] = self.fits(self.market.everything(reclaimed))
+        return self.whole[reclaimed]
 
     def non_blocking(self, request: Claims, others: Others) -> blocking.Verdict:
         key = (request, others)
@@ -102,6 +111,19 @@ class _Proofs:
                 verdict = verdict if isinstance(restored, Refuted) else ABSENT
             self.blocked[key] = verdict
         return self.blocked[key]
+
+    def basis(self, holding: Holding, *, reclaimed: bool) -> tuple[Ground, ...]:
+        """What a proof rests on; the same for all who hold by one policy, and in claims of one kind."""
+        key = (holding.grant.policy.name, holding.what if holding.is_combined else "", reclaimed)
+        if key not in self.grounds:
+            self.grounds[key] = basis(self.market.supply, holding, reclaimed=reclaimed)
+        return self.grounds[key]
+
+
+@lru_cache(maxsize=512)
+def _packed(pool: Pool, own: tuple[Claims, ...], others: tuple[Claims, ...]) -> fits.Verdict:
+    """Of two states of a catalog, most pools are asked the same."""
+    return fits_beside(pool, own, others)
 
 
 def markets(catalog: Catalog, inventories: Inventories = NOTHING_RECORDED) -> tuple[Market, ...]:
@@ -319,11 +341,11 @@ def _fits(proofs: _Proofs, holding: Holding) -> Assurance:
     for reclaimed in (False, True) if one.takes_back else (False,):
         # Where all that anybody may hold lies on devices together, so does each guarantee beside
         # the rest: a claim for several devices is so many shares. One proof serves all tenants.
-        verdict = proofs.fits(one.everything(reclaimed))
+        verdict = proofs.everything(reclaimed)
         if not isinstance(verdict, Proven):
             others = single(one.beside(tenant, reclaimed))
             verdict = proofs.fits(own_demand(one, tenant), others)
-        found = _assurance(one, holding, "fits", verdict, 1, reclaimed)
+        found = _assurance(proofs, holding, "fits", verdict, 1, reclaimed)
         if isinstance(verdict, Proven):
             break
     return found
@@ -336,19 +358,19 @@ def _non_blocking(proofs: _Proofs, holding: Holding) -> Iterator[Assurance]:
         for reclaimed in (False, True) if one.takes_back else (False,):
             others = beside(one, holding, devices, reclaimed=reclaimed)
             verdict = proofs.non_blocking(Claims(holding.kind, 1, devices), others)
-            found = _assurance(one, holding, "nonBlocking", verdict, devices, reclaimed)
+            found = _assurance(proofs, holding, "nonBlocking", verdict, devices, reclaimed)
             if isinstance(verdict, Proven):
                 break
         yield found
 
 
 def _assurance(
-    one: Market,
+    proofs: _Proofs,
     holding: Holding,
     question: Question,
     verdict: AnyVerdict,
     devices: int,
     reclaimed: bool,
 ) -> Assurance:
-    grounds = basis(one.supply, holding, reclaimed=reclaimed)
-    return Assurance(one, holding, question, verdict, devices, reclaimed, grounds)
+    grounds = proofs.basis(holding, reclaimed=reclaimed)
+    return Assurance(proofs.market, holding, question, verdict, devices, reclaimed, grounds)

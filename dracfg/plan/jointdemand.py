@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from dracfg.link.catalog import Catalog, Cluster, Grant, Tenant
 from dracfg.link.claims import ClaimPlan, ClaimRequest, claim_plan
 from dracfg.link.classes import device_classes
+from dracfg.link.memo import per_catalog
 from dracfg.lower.quotas import class_limits
 from dracfg.lower.selectors import request_selectors
 from dracfg.lower.templates import profile_places
@@ -61,6 +62,7 @@ class JointDemand:
         )
 
 
+@per_catalog
 def joint_demands(catalog: Catalog) -> tuple[JointDemand, ...]:
     """The demands of every cluster, in the order of tenants and their profiles."""
     return tuple(

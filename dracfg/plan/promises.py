@@ -161,6 +161,18 @@ def merged(claims: tuple[Claims, ...]) -> tuple[Claims, ...]:
     return tuple(Claims(kind, n, devices) for (kind, devices), n in found.items() if n)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Planned:
+    """A profile of a tenant, by its position, with its claim on one cluster."""
+
+    tenant: Tenant
+    position: int
+    plan: ClaimPlan
+    cluster: Cluster
+    charged: Mapping[str, int]
+    """What one claim is charged, by class."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What the profiles of tenants ask for.
@@ -184,16 +196,18 @@ def asked(catalog: Catalog) -> Asked:
     sizes: dict[tuple[str, str, str], set[int]] = {}
     shared: set[tuple[str, str, str]] = set()
     combined: set[tuple[str, str, str]] = set()
-    for cluster, tenant, plan in _plans(catalog):
+    for made in claim_plans(catalog):
+        cluster, tenant, plan = made.cluster, made.tenant, made.plan
         by_pods = {claim.profile for claim in tenant.document.spec.shared_claims}
-        taken = charges(plan)
+        taken = made.charged
         charged.setdefault((cluster.name, tenant.name), []).append((plan.profile, taken))
         for name, devices in taken.items():
             key = (cluster.name, tenant.name, name)
             sizes.setdefault(key, set()).add(devices)
             if plan.profile.name in by_pods:
                 shared.add(key)
-            if len({request.origin for request in plan.requests}) > 1 or plan.constraints:
+            several = len(plan.requests) > 1 and len({one.origin for one in plan.requests}) > 1
+            if several or plan.constraints:
                 combined.add(key)
     ordered = {key: tuple(sorted(found, reverse=True)) for key, found in sizes.items()}
     profiles = {key: tuple(found) for key, found in charged.items()}
@@ -221,9 +235,18 @@ def market(
 
 
 def _all_holdings(catalog: Catalog, supply: Supply, asked_for: Asked) -> Iterator[Holding]:
-    for tenant in catalog.tenants_on(supply.cluster.name):
-        if tenant.document.spec.state != "removed":
-            yield from _holdings(supply, tenant, asked_for)
+    for tenant, grant in _grants(catalog).get((supply.cluster.name, supply.tier.name), ()):
+        yield from _holdings(supply, tenant, grant, asked_for)
+
+
+@per_catalog
+def _grants(catalog: Catalog) -> Mapping[tuple[str, str], list[tuple[Tenant, Grant]]]:
+    """What tenants that are not removed have of each tier, by (cluster, tier)."""
+    found: dict[tuple[str, str], list[tuple[Tenant, Grant]]] = {}
+    for tenant in catalog.tenants.values():
+        for grant in tenant.grants if tenant.document.spec.state != "removed" else ():
+            found.setdefault((grant.cluster.name, grant.tier.name), []).append((tenant, grant))
+    return found
 
 
 def charges(plan: ClaimPlan) -> Mapping[str, int]:
@@ -238,48 +261,49 @@ def charges(plan: ClaimPlan) -> Mapping[str, int]:
     return found
 
 
-def _plans(catalog: Catalog) -> Iterator[tuple[Cluster, Tenant, ClaimPlan]]:
+@per_catalog
+def claim_plans(catalog: Catalog) -> tuple[Planned, ...]:
+    """Every profile, on each cluster where it can be emitted."""
+    return tuple(_plans(catalog))
+
+
+def _plans(catalog: Catalog) -> Iterator[Planned]:
     for cluster in catalog.clusters.values():
         classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
         for tenant in catalog.tenants_on(cluster.name):
-            for profile in tenant.document.spec.profiles:
+            for position, profile in enumerate(tenant.document.spec.profiles):
                 plan = claim_plan(tenant, profile, cluster, classes)
                 if plan is not None:
-                    yield cluster, tenant, plan
+                    yield Planned(tenant, position, plan, cluster, charges(plan))
 
 
-def _holdings(supply: Supply, tenant: Tenant, asked_for: Asked) -> Iterator[Holding]:
-    cluster = supply.cluster
-    for grant in tenant.grants_on(cluster.name):
-        if grant.tier is not supply.tier:
+def _holdings(supply: Supply, tenant: Tenant, grant: Grant, asked_for: Asked) -> Iterator[Holding]:
+    cluster, by_plugin = supply.cluster, supply.owner == "devicePlugin"
+    is_left = supply.owner not in grant.owners
+    numbered = grant.on(supply.owner)
+    for part in grant.policy.parts:
+        numbers = numbered.get(part.name)
+        if numbers is None:
             continue
-        is_left = supply.owner not in grant.owners
-        for part in grant.policy.parts:
-            numbers = grant.on(supply.owner).get(part.name)
-            if numbers is None:
-                continue
-            by_plugin = supply.owner == "devicePlugin"
-            name = (
-                supply.tier.name if by_plugin else class_name(grant.tier.name, grant.policy, part)
-            )
-            if name not in supply.kinds:
-                continue
-            key = (cluster.name, tenant.name, name)
-            yield Holding(
-                tenant=tenant,
-                grant=grant,
-                part=part,
-                kind=supply.kinds[name],
-                guaranteed=0 if is_left else numbers.guaranteed,
-                limit=max(numbers.limit, numbers.guaranteed),
-                claims=_claims(tenant, asked_for.sizes.get(key, ())),
-                is_combined=key in asked_for.combined,
-                given_back=not by_plugin
-                and not is_left
-                and key not in asked_for.shared
-                and _is_queued(tenant, cluster),
-                is_left=is_left,
-            )
+        name = supply.tier.name if by_plugin else class_name(grant.tier.name, grant.policy, part)
+        if name not in supply.kinds:
+            continue
+        key = (cluster.name, tenant.name, name)
+        yield Holding(
+            tenant=tenant,
+            grant=grant,
+            part=part,
+            kind=supply.kinds[name],
+            guaranteed=0 if is_left else numbers.guaranteed,
+            limit=max(numbers.limit, numbers.guaranteed),
+            claims=_claims(tenant, asked_for.sizes.get(key, ())),
+            is_combined=key in asked_for.combined,
+            given_back=not by_plugin
+            and not is_left
+            and key not in asked_for.shared
+            and _is_queued(tenant, cluster),
+            is_left=is_left,
+        )
 
 
 def _claims(tenant: Tenant, sizes: tuple[int, ...]) -> tuple[int, ...]:

@@ -67,6 +67,8 @@ def reachable(limits: Mapping[str, int], charged: Sequence[Mapping[str, int]], n
 
 def _most_filled(limit: int, sizes: set[int]) -> int:
     """The largest sum of sizes that a limit lets through."""
+    if 1 in sizes:
+        return limit
     sums = [True, *([False] * limit)]
     for total in range(1, limit + 1):
         sums[total] = any(size <= total and sums[total - size] for size in sizes)

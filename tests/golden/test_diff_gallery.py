@@ -115,7 +115,7 @@ def _pair(base: Side, head: Side) -> Pair:
             one.judgement.documents,
             one.judgement.findings,
             one.judgement.poisoned,
-            one.judgement.sources.documents,
+            one.judgement.sources,
         )
         for one in (base, head)
     ]

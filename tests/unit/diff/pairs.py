@@ -141,5 +141,5 @@ def _blocked(judged: Judgement) -> Callable[[str], bool]:
         judged.documents,
         judged.findings,
         judged.poisoned,
-        judged.sources.documents,
+        judged.sources,
     )

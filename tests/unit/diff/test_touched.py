@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dracfg import checking
+from dracfg.check.catalog import check_tenants
+from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.diff import states
 from dracfg.diff.document import diff_document
 from dracfg.diff.pair import Pair
 from dracfg.diff.plan import compare
 from dracfg.diff.states import choose_states, judge_states
+from dracfg.diff.told import Told
 from dracfg.diff.touched import touched_tenants
-from dracfg.pipeline import compile_repository
-from dracfg.source import read_repository
+from dracfg.link.catalog import Catalog
+from dracfg.model.kept import parse_files
+from dracfg.pipeline import compile_repository, judge
+from dracfg.source import Sources, read_repository
 from dracfg.source.git import ObjectReader
 from dracfg.source.seen import Seen
 from dracfg.source.tree import DiskTree
@@ -122,7 +131,24 @@ def test_who_is_touched(change: Callable[[History], None], history: History) -> 
     seen = Seen()
     base = read_repository(history.root, seen)
     change(history)
-    assert touched_tenants(base, read_repository(history.root, seen)) == TOUCHED[change]
+    assert touched(base, read_repository(history.root, seen)) == TOUCHED[change]
+
+
+def touched(base: Sources, head: Sources) -> frozenset[str] | None:
+    seen = Seen()
+    documents = [
+        one for side in (base, head) for one in parse_files(side.files.values(), seen).documents
+    ]
+    return touched_tenants(base, head, documents)
+
+
+def test_who_borrows_is_touched_though_the_lender_names_nobody(history: History) -> None:
+    text = history.read("tenants/notebooks.yaml").partition("  offers:")[0]
+    history.write("tenants/notebooks.yaml", text)
+    seen = Seen()
+    base = read_repository(history.root, seen)
+    history.write("tenants/notebooks.yaml", f"{text}# and more\n")
+    assert touched(base, read_repository(history.root, seen)) == frozenset({"notebooks", "search"})
 
 
 @pytest.mark.parametrize("change", TOUCHED)
@@ -135,15 +161,15 @@ def test_the_plan_is_that_of_everything(
     assert planned(history) == part
 
 
-def planned(history: History) -> dict[str, Any]:
+def planned(history: History, today: date | None = None) -> dict[str, Any]:
     with ObjectReader(history.root) as objects:
-        pair = judge_states(*choose_states(history.root, objects, "HEAD"))
+        pair = judge_states(*choose_states(history.root, objects, "HEAD"), today=today)
         return diff_document(compare(pair), full=True)
 
 
-def judged(history: History) -> Pair:
+def judged(history: History, run: Told | None = None) -> Pair:
     with ObjectReader(history.root) as objects:
-        return judge_states(*choose_states(history.root, objects, "HEAD"))
+        return judge_states(*choose_states(history.root, objects, "HEAD"), told=run)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +207,100 @@ def test_documents_are_made_once(history: History) -> None:
 
 
 def test_a_folder_is_read_as_it_is(history: History) -> None:
-    assert (
-        touched_tenants(read_repository(DiskTree(history.root)), read_repository(history.root))
-        is None
-    )
+    assert touched(read_repository(DiskTree(history.root)), read_repository(history.root)) is None
+
+
+def told(history: History, *more: Diagnostic) -> Told:
+    """What a run over the repository as it is found of its tenants, and more."""
+    files = read_repository(history.root).files.values()
+    digests = {file.path: sha256(file.text.encode()).hexdigest() for file in files}
+    return Told(digests, (*judge(history.root).by_tenant, *more))
+
+
+@pytest.mark.parametrize("is_head", [False, True])
+@pytest.mark.parametrize("change", [limit, frozen, lent, nothing])
+def test_what_a_run_told_of_either_state_is_not_asked_again(
+    change: Callable[[History], None],
+    is_head: bool,
+    history: History,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history.write("tenants/idle.yaml", IDLE)
+    history.commit()
+    before = told(history)
+    change(history)
+    expected = judged(history)
+    run = told(history) if is_head else before
+    looked_at: set[str] = set()
+
+    def spy(part: Catalog) -> tuple[Diagnostic, ...]:
+        looked_at.update(part.tenants)
+        return check_tenants(part)
+
+    monkeypatch.setattr(checking, "check_tenants", spy)
+    pair = judged(history, run)
+    assert "idle" not in looked_at
+    for side, other in ((pair.base, expected.base), (pair.head, expected.head)):
+        assert side.judgement.findings == other.judgement.findings
+    assert "CAP084" in codes(pair)
+
+
+def test_what_a_run_over_other_files_told_is_not_taken(history: History) -> None:
+    before = told(history, diagnose("CAP084", None, "of another state"))
+    assert "CAP084" in codes(judged(history, before))
+    other = replace(before, digests={**before.digests, "tenants/more.yaml": "0"})
+    assert "CAP084" not in codes(judged(history, other))
+
+
+def codes(pair: Pair) -> set[str]:
+    return {finding.code for finding in pair.head.judgement.findings}
+
+
+IDLE = """apiVersion: dracfg.dev/v1alpha1
+kind: Tenant
+metadata: {name: idle}
+spec:
+  namespaces: [{name: idle, clusters: [west]}]
+  entitlements:
+  - {name: whole, tier: l40s, guaranteed: 0, limit: 1}
+"""
+UNTIL = date(2026, 12, 31)
+WAIVED = IDLE.replace("\n  - ", f"\n  # dracfg: allow CAP084 until {UNTIL} because it is new\n  - ")
+
+
+@pytest.mark.parametrize(
+    ("text", "today", "told"),
+    [
+        (IDLE, UNTIL, set()),
+        (WAIVED, UNTIL, set()),
+        (WAIVED, UNTIL + timedelta(days=1), {"MOD023"}),
+        (IDLE.replace("tier: l40s", "tier: l40s, priority: high"), UNTIL, {"TEN056"}),
+    ],
+)
+def test_what_is_found_of_others_is_told_as_if_they_were_judged(
+    text: str, today: date, told: set[str], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both sides have it, but for a waiver that has ended meanwhile, and errors are told of both."""
+    history.write("tenants/idle.yaml", text)
+    history.commit()
+    limit(history)
+    part = planned(history, today)
+    assert {finding["code"] for finding in part["findings"]} == told
+    monkeypatch.setattr(states, "touched_tenants", lambda *_: None)
+    assert planned(history, today) == part
+
+
+@pytest.mark.parametrize("change", [limit, frozen, lent, gone, new, nothing])
+def test_findings_are_those_of_everything(
+    change: Callable[[History], None], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules that judge tenants one by one are asked of few, and told of all."""
+    history.write("tenants/idle.yaml", IDLE)
+    history.commit()
+    change(history)
+    part = judged(history)
+    monkeypatch.setattr(states, "touched_tenants", lambda *_: None)
+    whole = judged(history)
+    assert part.base.judgement.findings == whole.base.judgement.findings
+    assert part.head.judgement.findings == whole.head.judgement.findings
+    assert "CAP084" in {finding.code for finding in part.head.judgement.findings}

@@ -3,7 +3,7 @@
 import pytest
 
 from dracfg.check.gateview import consequence, first_minor_on
-from dracfg.check.versions import check_versions
+from dracfg.check.versions import check_releases, check_versions
 from dracfg.kube.gates import GateUse
 
 MINOR = 'kubernetes: "1.36"'
@@ -18,7 +18,9 @@ def cluster(minor="1.36", distribution="kubeadm", **more):
 
 
 def findings(repository):
-    return check_versions(repository.catalog, repository.units, repository.plans)
+    catalog = repository.catalog
+    of_clusters = check_versions(catalog, repository.units, repository.plans)
+    return (*of_clusters, *check_releases(catalog))
 
 
 def codes(repository):
