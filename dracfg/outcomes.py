@@ -28,9 +28,10 @@ def outcome_of(done: Compiled) -> Outcome:
     if tree is None:
         return replace(outcome_of_judgement(judged), findings=done.findings)
     paths = {unit.path for unit in tree.units if unit.status != "removed"}
-    made = [unit for unit in judged.units if unit.path in paths]
+    sizes = judged.rendered.sizes
+    made = {path: size for path, size in sizes.items() if path in paths}
     clusters, tenants = set(judged.catalog.clusters), set(judged.catalog.tenants)
-    if len(made) < len(judged.units):
+    if len(made) < len(sizes):
         places = [path.partition("/") for path in paths if not path.startswith("gitops/")]
         clusters = {cluster for cluster, _, _ in places}
         tenants = {tenant for _, _, rest in places if (tenant := tenant_of(rest))}
@@ -44,7 +45,7 @@ def outcome_of(done: Compiled) -> Outcome:
         lock_fault=tree.lock_fault,
         clusters=len(clusters),
         tenants=len(tenants),
-        objects=sum(len(unit.artifacts) for unit in made),
+        objects=sum(made.values()),
         units=len(tree.units),
         moved=tuple(
             MovedUnit(unit.path, unit.status, unit.created, unit.changed, unit.removed)

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-Pass = Literal["read", "parse", "index", "expand", "check", "lower", "validate", "emit"]
+Pass = Literal["read", "parse", "index", "expand", "build", "check", "validate", "emit"]
 PIPELINE: tuple[Pass, ...] = (
     "read",
     "parse",
     "index",
     "expand",
+    "build",
     "check",
-    "lower",
     "validate",
     "emit",
 )

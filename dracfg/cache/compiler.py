@@ -26,6 +26,17 @@ def compiler() -> str:
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()
 
 
+def release() -> str:
+    """The same for the same code and facts, wherever they are installed: `1.0.0 (3f2a…)`."""
+    package = Path(str(resources.files("dracfg")))
+    found = hashlib.sha256(f"{sys.version_info.major}.{sys.version_info.minor}".encode())
+    for path in sorted(path for path in package.rglob("*") if path.suffix not in (".pyc", ".pyo")):
+        if path.is_file():
+            found.update(b"\0%s\0" % path.relative_to(package).as_posix().encode())
+            found.update(path.read_bytes())
+    return f"{__version__} ({found.hexdigest()[:12]})"
+
+
 def _stamps(package: Path) -> Iterator[str]:
     pending = [str(package)]
     while pending:

@@ -14,10 +14,10 @@ FOLDER = Path(".cache") / "dracfg"
 """Below the repository's root."""
 
 
-def read_entry(path: Path, most: int) -> bytes | None:
+def read_entry(path: Path, most: int | None = None) -> bytes | None:
     """What an entry holds; None where it is not there, too large, cut short or edited."""
     try:
-        if path.stat().st_size > most:
+        if most is not None and path.stat().st_size > most:
             return None
         digest, _, body = path.read_bytes().partition(b"\n")
     except OSError:
@@ -27,12 +27,21 @@ def read_entry(path: Path, most: int) -> bytes | None:
 
 def write_entry(path: Path, body: bytes) -> None:
     """Keep an entry. A folder that can't be written is no fault: the next run works it out again."""
+    with suppress(OSError):
+        put_entry(path, body)
+
+
+def put_entry(path: Path, body: bytes) -> None:
+    """Keep an entry that somebody relies on. Raises OSError, and the old one stands."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
         (fresh.parent / ".gitignore").write_text("*\n", encoding="utf-8")
-        fresh.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        with fresh.open("wb") as file:
+            file.write(hashlib.sha256(body).hexdigest().encode() + b"\n")
+            file.write(body)
         fresh.replace(path)
     except OSError:
         with suppress(OSError):
             fresh.unlink()
+        raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
@@ -55,9 +55,19 @@ def to_data(outcome: Outcome) -> dict[str, Any]:
 
 def from_data(data: Mapping[str, Any]) -> Outcome:
     """The outcome of `to_data`. Raises KeyError, TypeError or ValueError for anything else."""
-    values = {**data, "findings": tuple(map(_finding, data["findings"]))}
+    values = {**data, "findings": findings_from(data["findings"])}
     values["moved"] = tuple(MovedUnit(**_with_tuples(unit)) for unit in data["moved"])
     return Outcome(**values)
+
+
+def findings_to(findings: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+    """Findings as JSON's data."""
+    return [asdict(finding) for finding in findings]
+
+
+def findings_from(data: Iterable[Mapping[str, Any]]) -> tuple[Diagnostic, ...]:
+    """The findings of `findings_to`. Raises KeyError, TypeError or ValueError for anything else."""
+    return tuple(map(_finding, data))
 
 
 def _with_tuples(unit: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,10 +70,11 @@ class AskedTree:
 def stand(root: Path, notes: Iterable[tuple[Question, str]]) -> bool:
     """Whether the files of `root` answer every question as they did."""
     tree = AskedTree(DiskTree(root))
-    return all(_answer(tree, question) == digest for question, digest in notes)
+    return all(ask(tree, question) == digest for question, digest in notes)
 
 
-def _answer(tree: AskedTree, question: Question) -> str | None:
+def ask(tree: AskedTree, question: Question) -> str | None:
+    """The digest of the answer that a tree gives now."""
     try:
         match question:
             case ("entries", folder):

@@ -6,22 +6,16 @@ somebody edited, or took from another revision, is read as ever.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
 
-from dracfg.cache.compiler import compiler
-from dracfg.cache.entry import FOLDER, read_entry, write_entry
+from dracfg.cache.entry import FOLDER
+from dracfg.cache.pieces import read_pieces, write_pieces
 from dracfg.emit.lock import Lock
-from dracfg.lower.artifact import Unit
-from dracfg.source.standing import is_state_file
 
-_MOST = 1024 * 1024 * 1024
 _SIGN = "sha256:"
-
-Objects = tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +24,29 @@ class States:
 
     root: Path
 
-    def recall(self) -> Mapping[str, Objects]:
-        """Objects by the hexadecimal digest of their file; empty where nothing is kept."""
-        body = read_entry(self._path, _MOST)
-        if body is None:
-            return {}
-        entry = json.loads(body)
-        own = entry["compiler"] == compiler()
-        return {digest: tuple(found) for digest, found in entry["files"].items()} if own else {}
+    def recall(self) -> dict[str, bytes]:
+        """Objects as a list in JSON, by the hexadecimal digest of their file; empty where nothing is kept."""
+        return read_pieces(self._path)
 
-    def remember(self, units: Iterable[Unit], lock: Lock) -> None:
-        """Keep the objects of those files that a next run will ask about, `lock` giving their digests."""
-        files: dict[str, list[dict[str, Any]]] = {}
-        for unit in units:
-            digests = lock.units.get(unit.path, {})
-            for artifact in unit.artifacts:
-                if is_state_file(f"{unit.path}/{artifact.file}") and artifact.file in digests:
-                    digest = digests[artifact.file].removeprefix(_SIGN)
-                    files.setdefault(digest, []).append(artifact.object)
-        entry = {"compiler": compiler(), "files": files}
-        write_entry(self._path, json.dumps(entry, separators=(",", ":")).encode())
+    def remember(
+        self,
+        states: Mapping[str, bytes],
+        lock: Lock,
+        before: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> None:
+        """Keep objects of files by the path below `out/`, and `before` those that stand as they did.
+
+        `lock` has the files' digests.
+        """
+        kept: dict[str, bytes] = {}
+        for unit, digests in lock.units.items():
+            for name, digest in digests.items():
+                key = digest.removeprefix(_SIGN)
+                state = states.get(f"{unit}/{name}", before.get(key))
+                if state is not None:
+                    kept[key] = state
+        write_pieces(self._path, kept)
 
     @property
     def _path(self) -> Path:
-        return self.root / FOLDER / "states.json"
+        return self.root / FOLDER / "states"

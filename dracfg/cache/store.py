@@ -4,19 +4,42 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dracfg.cache.compiler import compiler
 from dracfg.cache.entry import FOLDER, read_entry, write_entry
-from dracfg.cache.outcome import Outcome, from_data, to_data
+from dracfg.cache.outcome import Outcome, findings_from, findings_to, from_data, to_data
 from dracfg.cache.questions import Question, stand
+from dracfg.diagnostics import Diagnostic
 from dracfg.emit.intact import intact
 
 _MOST = 64 * 1024 * 1024
 _MALFORMED = (KeyError, TypeError, ValueError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What of a run the next one can build on, where only some tenants changed.
+
+    `by_tenant` are findings of rules that judge tenants one by one, `of_units` those of what was
+    emitted, none of them waived; `sizes` counts the objects of each unit.
+    """
+
+    by_tenant: tuple[Diagnostic, ...]
+    of_units: tuple[Diagnostic, ...]
+    sizes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last run: what it asked and the answers' digests, the digest of its lock, its details."""
+
+    notes: Mapping[Question, str]
+    lock: str
+    details: Details
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +58,34 @@ class Store:
         if entry is None:
             return None
         try:
-            notes = [(tuple(question), str(answer)) for question, answer in entry["notes"]]
+            notes = _notes(entry)
             outcome = from_data(entry["outcome"])
             lock = str(entry["lock"])
         except _MALFORMED:
             return None
-        standing = intact(self.root / self.out)
-        return outcome if standing == lock and stand(self.root, notes) else None
+        same = stand(self.root, notes.items()) and intact(self.root / self.out) == lock
+        return outcome if same else None
+
+    def last(self) -> Last | None:
+        """The last run, whatever changed since; None where it left nothing or the tree is another."""
+        entry = self._read()
+        if entry is None:
+            return None
+        try:
+            details = Details(
+                findings_from(entry["byTenant"]), findings_from(entry["ofUnits"]), entry["sizes"]
+            )
+            last = Last(_notes(entry), str(entry["lock"]), details)
+        except _MALFORMED:
+            return None
+        return last if intact(self.root / self.out) == last.lock else None
 
     def remember(
-        self, notes: Iterable[tuple[Question, str]], lock: bytes, outcome: Outcome
+        self,
+        notes: Iterable[tuple[Question, str]],
+        lock: bytes,
+        outcome: Outcome,
+        details: Details,
     ) -> None:
         """Keep what a run came to, `lock` being the bytes of the lock that it left.
 
@@ -56,6 +97,9 @@ class Store:
             "notes": [[question, answer] for question, answer in notes],
             "lock": hashlib.sha256(lock).hexdigest(),
             "outcome": to_data(outcome),
+            "byTenant": findings_to(details.by_tenant),
+            "ofUnits": findings_to(details.of_units),
+            "sizes": details.sizes,
         }
         body = json.dumps(entry, ensure_ascii=True, separators=(",", ":")).encode()
         write_entry(self._path, body)
@@ -76,3 +120,7 @@ class Store:
         except _MALFORMED:
             return None
         return entry if own else None
+
+
+def _notes(entry: Mapping[str, Any]) -> dict[Question, str]:
+    return {tuple(question): str(answer) for question, answer in entry["notes"]}

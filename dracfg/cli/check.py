@@ -84,7 +84,7 @@ def command(
     else:
         mends = Mends(selection, unsafe=unsafe) if mend else None
         with progress(clock, quiet=quiet):
-            done, lines = _judge(root, clock, inventories, level, today, mends)
+            done, lines = _judge(root, clock, inventories, level, today, mends, no_cache=no_cache)
     found = selection.of(done.findings)
     hidden = len(done.findings) - len(found)
     show_findings(
@@ -131,20 +131,31 @@ def _judge(
     level: Level | None,
     today: date | None,
     mends: Mends | None,
+    *,
+    no_cache: bool,
 ) -> tuple[Outcome, Lines]:
     """Works it out, and once more where something was mended."""
+    from dracfg.building import built_by
+    from dracfg.cache.seen import recall
+    from dracfg.executors.executor import open_executor
+    from dracfg.executors.spec import ExecutorSpec
     from dracfg.outcomes import outcome_of_judgement
     from dracfg.pipeline import Judgement, judge
+    from dracfg.source.seen import Seen
 
     def judged_now() -> Judgement:
-        with repository_errors():
+        jobs = processors()
+        with repository_errors(), open_executor(ExecutorSpec(), jobs) as executor:
             return judge(
                 root,
                 clock,
                 inventories,
                 level=level or "inventory",
                 today=today,
-                jobs=processors(),
+                seen=Seen() if no_cache else recall(root),
+                form="none",
+                jobs=jobs,
+                builder=built_by(executor),
             )
 
     judged = judged_now()

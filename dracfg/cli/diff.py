@@ -16,6 +16,7 @@ from dracfg.cli.progress import progress
 from dracfg.diff.change import Impact
 from dracfg.diff.document import diff_document
 from dracfg.diff.plan import DiffPlan
+from dracfg.passes import keeping_all
 from dracfg.pipeline import InventoryFile, Timings, timings_table
 
 _IMPACTS = tuple(impact.word for impact in Impact)
@@ -85,6 +86,7 @@ _SEVERITIES = ("error", "warning", "unknown")
 @options.colour
 @options.quiet
 @options.timings
+@keeping_all()
 def command(
     base: str | None,
     head: str | None,

@@ -5,7 +5,7 @@ Turns what keeps a side from being read into a plain message and exit code 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from dracfg.cache.questions import Question
 from dracfg.cli.output import plural
 from dracfg.cli.repository import hint, repository_errors
 from dracfg.diagnostics import Diagnostic
@@ -100,7 +101,21 @@ def _diff_folders(wanted: Wanted, other: Path) -> DiffPlan:
 
 
 def _compared(wanted: Wanted, base: State, head: State) -> DiffPlan:
-    pair = judge_states(base, head, wanted.inventories, timings=wanted.clock, today=wanted.today)
+    from dracfg.cache.seen import recall
+    from dracfg.cache.store import Store
+    from dracfg.diff.told import Told
+
+    last = Store(wanted.root, OUT, (str(None),)).last()
+    told = None if last is None else Told(_read(last.notes), last.details.by_tenant)
+    pair = judge_states(
+        base,
+        head,
+        wanted.inventories,
+        timings=wanted.clock,
+        today=wanted.today,
+        seen=recall(wanted.root),
+        told=told,
+    )
     catalogs = [side.judgement.catalog for side in (pair.base, pair.head)]
     _require_known(
         "--cluster", wanted.clusters, {name for one in catalogs for name in one.clusters}
@@ -109,6 +124,11 @@ def _compared(wanted: Wanted, base: State, head: State) -> DiffPlan:
     if not pair.base.judgement.documents and not pair.base.judgement.sources.faults:
         click.echo(f"{base.name} holds no catalog yet: everything is new", err=True)
     return narrow(compare(pair), wanted.clusters, wanted.tenants)
+
+
+def _read(notes: Mapping[Question, str]) -> dict[str, str]:
+    """SHA-256 of the files that a run read, by path."""
+    return {question[1]: digest for question, digest in notes.items() if question[0] == "read"}
 
 
 def _diff_trees(wanted: Wanted, other: Path) -> DiffPlan:

@@ -25,8 +25,8 @@ _WORDS = {
     "parse": "parsing documents",
     "index": "indexing names",
     "expand": "linking documents",
+    "build": "building clusters",
     "check": "checking rules",
-    "lower": "lowering to objects",
     "validate": "validating objects",
     "emit": "writing the tree",
 }

@@ -13,6 +13,7 @@ import click
 
 from dracfg.diagnostics import did_you_mean
 from dracfg.emit.errors import TreeError
+from dracfg.executors.errors import ExecutorError
 from dracfg.refusals import NoRepository, NothingRead, OutOfScope
 
 if TYPE_CHECKING:
@@ -44,6 +45,15 @@ def repository_errors() -> Iterator[None]:
         raise click.ClickException(
             f"{refused.path}: {refused.reason}; the old tree stands"
         ) from None
+
+
+@contextmanager
+def executor_errors() -> Iterator[None]:
+    """Turns what keeps an executor from working into a plain message."""
+    try:
+        yield
+    except ExecutorError as refused:
+        raise click.ClickException(f"{refused}; nothing was written") from None
 
 
 def lines_below(root: Path) -> Lines:

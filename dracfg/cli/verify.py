@@ -88,7 +88,7 @@ def command(
     from dracfg.scope import Scope
 
     with repository_errors():
-        compiled = compile_repository(root, check=True)
+        compiled = compile_repository(root, check=True, form="both")
     judged = compiled.judgement
     cluster = _cluster(judged.catalog, name)
     try:

@@ -41,24 +41,30 @@ _IGNORE = "RespectIgnoreDifferences=true"
 def argocd(catalog: Catalog, units: Iterable[Unit]) -> tuple[Unit, ...]:
     """The units of `gitops/argocd`; none where no cluster has Argo CD."""
     units = tuple(units)
-    made = []
-    parents: list[Artifact] = []
-    for cluster in catalog.clusters.values():
-        gitops = cluster.document.spec.gitops
-        if not isinstance(gitops, ArgoCD):
-            continue
-        synced = sync_units(cluster, units)
-        made.append(
-            Unit(
-                f"gitops/argocd/{cluster.name}",
-                (
-                    *_projects(catalog, gitops, synced),
-                    *(_child(catalog, gitops, one) for one in synced),
-                ),
-            )
-        )
-        parents += _parent(cluster, gitops)
-    return (*made, Unit(ROOT, tuple(parents))) if parents else ()
+    made = [one for of in catalog.clusters.values() for one in applications(catalog, of, units)]
+    return (*made, *parents(catalog))
+
+
+def applications(catalog: Catalog, cluster: Cluster, units: Iterable[Unit]) -> tuple[Unit, ...]:
+    """The unit `gitops/argocd/<cluster>`, with an Application for each of the cluster's units."""
+    gitops = cluster.document.spec.gitops
+    if not isinstance(gitops, ArgoCD):
+        return ()
+    synced = sync_units(cluster, units)
+    children = (_child(catalog, gitops, one) for one in synced)
+    made = (*_projects(catalog, gitops, synced), *children)
+    return (Unit(f"gitops/argocd/{cluster.name}", made),)
+
+
+def parents(catalog: Catalog) -> tuple[Unit, ...]:
+    """The unit from which Argo CD finds the Applications of all clusters."""
+    found = [
+        artifact
+        for cluster in catalog.clusters.values()
+        if isinstance(gitops := cluster.document.spec.gitops, ArgoCD)
+        for artifact in _parent(cluster, gitops)
+    ]
+    return (Unit(ROOT, tuple(found)),) if found else ()
 
 
 def _parent(cluster: Cluster, gitops: ArgoCD) -> list[Artifact]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dracfg.link.catalog import Catalog
+from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Artifact, Unit, make
 from dracfg.lower.layers import LAYERS, SyncUnit, sync_units
 from dracfg.lower.sync import group_of
@@ -42,12 +42,17 @@ _HEALTH: dict[tuple[str, str], dict[str, str]] = {
 def flux(catalog: Catalog, units: Iterable[Unit]) -> tuple[Unit, ...]:
     """The units `gitops/flux/<cluster>`; none where no cluster has Flux."""
     units = tuple(units)
-    return tuple(
-        Unit(f"gitops/flux/{cluster.name}", _kustomizations(catalog, gitops, synced))
-        for cluster in catalog.clusters.values()
-        if isinstance(gitops := cluster.document.spec.gitops, Flux)
-        and (synced := sync_units(cluster, units))
-    )
+    made = (kustomizations(catalog, of, units) for of in catalog.clusters.values())
+    return tuple(one for of in made for one in of)
+
+
+def kustomizations(catalog: Catalog, cluster: Cluster, units: Iterable[Unit]) -> tuple[Unit, ...]:
+    """The unit `gitops/flux/<cluster>`, with a Kustomization for each of the cluster's units."""
+    gitops = cluster.document.spec.gitops
+    synced = sync_units(cluster, units) if isinstance(gitops, Flux) else ()
+    if not isinstance(gitops, Flux) or not synced:
+        return ()
+    return (Unit(f"gitops/flux/{cluster.name}", _kustomizations(catalog, gitops, synced)),)
 
 
 def _kustomizations(

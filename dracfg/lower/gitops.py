@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from dracfg.link.catalog import Catalog
-from dracfg.lower.argocd import argocd
+from dracfg.link.catalog import Catalog, Cluster
+from dracfg.lower.argocd import applications, parents
 from dracfg.lower.artifact import K8sObject, Unit
-from dracfg.lower.flux import flux
+from dracfg.lower.flux import kustomizations
 from dracfg.lower.snippets import snippets
 
 
-def gitops_units(
-    catalog: Catalog,
-    units: Iterable[Unit],
-    *,
-    applier: Mapping[str, Sequence[K8sObject]],
-    external: Mapping[str, Sequence[K8sObject]],
-    third_party: Mapping[str, Sequence[K8sObject]] = MappingProxyType({}),
-    kueue: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[Unit, ...]:
-    """Everything under `gitops/`; `units` are those of the clusters.
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """What of one cluster somebody else than its engine has to apply.
 
-    `applier` holds the access that a cluster's applier needs, `external` the namespaces of tenants
-    that somebody else manages, `third_party` the roles of drivers and schedulers, `kueue` the text
-    of its Configuration, all by the cluster's name.
+    `applier` is the access that the engine's applier needs, `external` the namespaces of tenants that
+    somebody else manages, `third_party` the roles of drivers and schedulers, `kueue` the text of
+    its Configuration.
     """
-    units = tuple(units)
+
+    applier: Sequence[K8sObject] = ()
+    external: Sequence[K8sObject] = ()
+    third_party: Sequence[K8sObject] = ()
+    kueue: str | None = None
+
+
+def engine_units(catalog: Catalog, cluster: Cluster, units: Sequence[Unit]) -> tuple[Unit, ...]:
+    """What the cluster's engine reads: one object for each of its `units` that is synced."""
+    return (*applications(catalog, cluster, units), *kustomizations(catalog, cluster, units))
+
+
+def engine_paths(cluster: Cluster) -> tuple[str, ...]:
+    """Where those units lie."""
+    return f"gitops/argocd/{cluster.name}", f"gitops/flux/{cluster.name}"
+
+
+def shared_units(catalog: Catalog, by_hand: Mapping[str, ByHand]) -> tuple[Unit, ...]:
+    """What is under `gitops/` for all clusters together; `by_hand` goes by the cluster's name."""
     return (
-        *argocd(catalog, units),
-        *flux(catalog, units),
+        *parents(catalog),
         *snippets(
-            catalog, applier=applier, external=external, third_party=third_party, kueue=kueue
+            catalog,
+            applier={name: one.applier for name, one in by_hand.items()},
+            external={name: one.external for name, one in by_hand.items()},
+            third_party={name: one.third_party for name, one in by_hand.items()},
+            kueue={name: one.kueue for name, one in by_hand.items() if one.kueue is not None},
         ),
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dracfg.kube.features import feature_matrix
 from dracfg.link.catalog import Catalog, Cluster, Tenant
@@ -22,7 +22,7 @@ from dracfg.lower.classes import FILE as CLASSES_FILE
 from dracfg.lower.classes import device_class_artifacts
 from dracfg.lower.controlplane import control_plane
 from dracfg.lower.gates import GatePlan, cluster_gates
-from dracfg.lower.gitops import gitops_units
+from dracfg.lower.gitops import ByHand, engine_units, shared_units
 from dracfg.lower.kueue import (
     cluster_queues,
     counted_classes,
@@ -62,37 +62,31 @@ MAX_OBJECTS = 900
 RETIRED = "retired"
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterUnits:
+    """What one cluster comes to: its units, with those that its engine reads, and its gates.
+
+    `by_hand` is what goes to people in the snippets of all clusters.
+    """
+
+    units: tuple[Unit, ...]
+    plan: GatePlan
+    by_hand: ByHand
+
+
 def lower(catalog: Catalog, standing: Standing) -> tuple[Unit, ...]:
     """All units, sorted by path."""
-    units: list[Unit] = []
-    for cluster in catalog.clusters.values():
-        units += lower_cluster(catalog, cluster, standing)
-    applier = {
-        cluster.name: applier_role(cluster, _objects(units, cluster))
-        for cluster in catalog.clusters.values()
-        if cluster.document.spec.gitops.applier is not None
+    made = {
+        name: lower_cluster(catalog, cluster, standing)
+        for name, cluster in catalog.clusters.items()
     }
-    external = {
-        cluster.name: external_namespaces(
-            catalog, cluster, claims_by_namespace(_objects(units, cluster))
-        )
-        for cluster in catalog.clusters.values()
-    }
-    units += gitops_units(
-        catalog,
-        units,
-        applier=applier,
-        external=external,
-        third_party={
-            cluster.name: third_party_roles(cluster) for cluster in catalog.clusters.values()
-        },
-        kueue=_kueue_texts(catalog),
-    )
+    shared = shared_units(catalog, {name: one.by_hand for name, one in made.items()})
+    units = (*(unit for one in made.values() for unit in one.units), *shared)
     return tuple(sorted(units, key=lambda unit: unit.path))
 
 
-def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> tuple[Unit, ...]:
-    """The units of one cluster."""
+def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> ClusterUnits:
+    """The units of one cluster, which depend on no other."""
     classes = device_classes(catalog, cluster)
     tenants = catalog.tenants_on(cluster.name)
     counted = counted_classes(catalog, cluster, classes)
@@ -101,18 +95,28 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> tup
         for tenant in tenants
         for unit in _tenant_units(cluster, tenant, classes, counted, standing)
     ]
-    synced = [
-        *_guard_units(catalog, cluster, tenants, classes, tenant_units),
+    claims = claims_by_namespace(_objects(tenant_units, cluster))
+    bare = [
+        *_guard_units(catalog, cluster, tenants, classes, tenant_units, claims),
         *_platform_units(catalog, cluster, classes, counted, tenant_units, standing),
         *tenant_units,
     ]
-    plan = gate_plan(cluster, synced)
-    units = [_with_engine(cluster, unit) for unit in synced]
-    units += _control_plane_units(cluster, plan)
-    units += [node_pool(catalog, cluster, pool, plan) for pool in cluster.pools]
-    units += metadata_units(catalog, cluster, classes, standing)
-    units += monitoring_units(catalog, cluster, classes)
-    return tuple(units)
+    plan = gate_plan(cluster, bare)
+    synced = [_with_engine(cluster, unit) for unit in bare]
+    units = [
+        *synced,
+        *_control_plane_units(cluster, plan),
+        *(node_pool(catalog, cluster, pool, plan) for pool in cluster.pools),
+        *metadata_units(catalog, cluster, classes, standing),
+        *monitoring_units(catalog, cluster, classes),
+    ]
+    by_hand = ByHand(
+        applier_role(cluster, _objects(units, cluster)),
+        external_namespaces(catalog, cluster, claims),
+        third_party_roles(cluster),
+        kueue_configuration(cluster, counted),
+    )
+    return ClusterUnits((*units, *engine_units(catalog, cluster, units)), plan, by_hand)
 
 
 def _control_plane_units(cluster: Cluster, plan: GatePlan) -> list[Unit]:
@@ -122,17 +126,6 @@ def _control_plane_units(cluster: Cluster, plan: GatePlan) -> list[Unit]:
     if control is not None:
         return [replace(control, artifacts=(*control.artifacts, *audit))]
     return [Unit(f"{cluster.name}/control-plane", audit, synced=False)] if audit else []
-
-
-def _kueue_texts(catalog: Catalog) -> dict[str, str]:
-    """What Kueue's Configuration must say, by the cluster's name."""
-    texts = {}
-    for name, cluster in catalog.clusters.items():
-        counted = counted_classes(catalog, cluster, device_classes(catalog, cluster))
-        text = kueue_configuration(cluster, counted)
-        if text is not None:
-            texts[name] = text
-    return texts
 
 
 def gate_plan(cluster: Cluster, units: Iterable[Unit]) -> GatePlan:
@@ -154,6 +147,7 @@ def _guard_units(
     tenants: Sequence[Tenant],
     classes: Sequence[ClassPlan],
     tenant_units: Iterable[Unit],
+    claims: Mapping[str, tuple[str, ...]],
 ) -> list[Unit]:
     templates = Counter(
         str(artifact.object["metadata"]["namespace"])
@@ -168,7 +162,6 @@ def _guard_units(
     ]
     extended = extended_resources(cluster, classes)
     by_name = {plan.name: plan for plan in classes}
-    claims = claims_by_namespace(_objects(tenant_units, cluster))
     groups = [
         [
             *namespace_artifacts(cluster, tenant, by_name, claims),

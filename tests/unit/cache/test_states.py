@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from pathlib import Path
 
@@ -43,7 +44,9 @@ def test_the_objects_are_those_that_the_files_hold(repository: Path) -> None:
     assert not faults
     assert any("/retired/" in path for path in read.files)
     for path, objects in read.files.items():
-        assert known[hashlib.sha256((out / path).read_bytes()).hexdigest()] == objects
+        assert json.loads(known[hashlib.sha256((out / path).read_bytes()).hexdigest()]) == [
+            *objects
+        ]
 
 
 def test_nothing_is_read_again_and_the_tree_is_the_same(
@@ -75,7 +78,7 @@ def test_an_edited_file_is_read_as_it_stands(repository: Path) -> None:
 def test_an_entry_that_can_not_be_trusted_is_not(
     repository: Path, spoil: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = repository / ".cache" / "dracfg" / "states.json"
+    path = repository / ".cache" / "dracfg" / "states"
     content = path.read_bytes()
     match spoil:
         case "cut":
@@ -85,7 +88,7 @@ def test_an_entry_that_can_not_be_trusted_is_not(
         case "gone":
             path.unlink()
         case _:
-            monkeypatch.setattr("dracfg.cache.states.compiler", lambda: "another")
+            monkeypatch.setattr("dracfg.cache.pieces.compiler", lambda: "another")
     assert States(repository).recall() == {}
 
 

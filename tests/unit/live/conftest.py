@@ -276,7 +276,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judgement:
     root = tmp_path_factory.mktemp("example")
     for folder in ("catalog", "tenants"):
         shutil.copytree(ROOT / folder, root / folder)
-    done = compile_repository(root)
+    done = compile_repository(root, form="both")
     assert done.applied is not None
     return done.judgement
 

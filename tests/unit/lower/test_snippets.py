@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from dracfg.lower.artifact import Origin, Unit, make
-from dracfg.lower.gitops import gitops_units
+from dracfg.lower.gitops import ByHand, engine_units, shared_units
 from dracfg.lower.snippets import snippets
 
 ORIGIN = Origin("all.yaml", "Cluster", "west")
@@ -156,10 +156,7 @@ def test_each_engine_gets_its_own_folder(catalog_of: Any) -> None:
         TENANT.replace("west", "p"),
     )
     units = [Unit(f"{name}/guard") for name in ("a", "f", "p")]
-    made = gitops_units(catalog, units, applier={"f": [ROLE]}, external=NONE)
-    assert [unit.path for unit in made] == [
-        "gitops/argocd/a",
-        "gitops/argocd/_root",
-        "gitops/flux/f",
-        "gitops/snippets",
-    ]
+    made = [one for of in catalog.clusters.values() for one in engine_units(catalog, of, units)]
+    assert [unit.path for unit in made] == ["gitops/argocd/a", "gitops/flux/f"]
+    shared = shared_units(catalog, {"f": ByHand(applier=[ROLE])})
+    assert [unit.path for unit in shared] == ["gitops/argocd/_root", "gitops/snippets"]

@@ -1,0 +1,128 @@
+"""The last compile, amended by what some tenants changed since, to the same tree as a whole one leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import chain
+from pathlib import Path
+
+from dracfg.amending.inputs import changed_files
+from dracfg.amending.patches import Emission, NoPatch, Patch, Tree, patch
+from dracfg.building import Rendered
+from dracfg.cache.documents import KnownFiles
+from dracfg.cache.questions import AskedTree
+from dracfg.cache.store import Details, Last
+from dracfg.check.catalog import check_tenants, tenants_alone
+from dracfg.diff.touched import catalog_of, touched_tenants
+from dracfg.emit.apply import apply
+from dracfg.emit.layout import OUT
+from dracfg.emit.listing import read as read_standing_file
+from dracfg.emit.lock import read_lock
+from dracfg.emit.tree import plan
+from dracfg.judging import Emitted, Judgement, emitted, judge, limited
+from dracfg.model.kept import parse_files
+from dracfg.passes import Timings, keeping_all
+from dracfg.pipeline import Compiled
+from dracfg.plan.jointdemand import joint_demands
+from dracfg.reading import read
+from dracfg.source import Sources
+from dracfg.source.seen import Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Amended:
+    """A compile whose tree has the units that differ alone; `details` are those of the whole."""
+
+    compiled: Compiled
+    details: Details
+
+
+@keeping_all()
+def amend(
+    tree: AskedTree,
+    last: Last,
+    known: KnownFiles,
+    seen: Seen,
+    *,
+    today: date | None = None,
+    timings: Timings | None = None,
+) -> Amended | None:
+    """Compiles what changed since the last run, of which the tree stands untouched.
+
+    `known` are the files of that run; `seen` holds what they said, and objects of the tree. None, and
+    nothing written, where something else changed than tenants' own numbers and claims, where anything
+    is wrong, or what they share is not what it was.
+    """
+    clock = timings or Timings()
+    changed = clock.measure("read", lambda: changed_files(tree, last.notes))
+    if not changed:
+        return None
+    sources = clock.measure("read", lambda: read(tree, seen))
+    before = _files_before(sources, known, changed)
+    if before is None:
+        return None
+    documents = [parse_files(one.files.values(), seen).documents for one in (before, sources)]
+    only = touched_tenants(before, sources, chain.from_iterable(documents))
+    old = None if only is None else catalog_of(documents[0], only)
+    if only is None or old is None:
+        return None
+    said = frozenset(check_tenants(tenants_alone(old, only)))
+    others = tuple(one for one in last.details.by_tenant if one not in said)
+    judged = judge(
+        tree, clock, today=today, seen=seen, only=only, form="both",
+        others=others, told=last.details.of_units,
+    )  # fmt: skip
+    if judged.has_errors or judged.moves or joint_demands(judged.catalog):
+        return None
+    was = emitted(limited(old, only), judged.standing, before, "both", clock=clock)
+    if {*was.findings} != {*judged.of_units}:
+        return None
+    whole = replace(last.details, by_tenant=(*others, *judged.by_tenant))
+    return _patched(tree.root / OUT, whole, seen, judged, was, only, clock)
+
+
+def _files_before(now: Sources, known: KnownFiles, changed: Mapping[str, str]) -> Sources | None:
+    """The files as the last run read them, those that are the same as the same objects as now."""
+    old = {path: known.file(path, digest) for path, digest in changed.items()}
+    if now.faults or not all(old.values()) or not changed.keys() <= now.files.keys():
+        return None
+    return replace(now, files={path: old.get(path) or file for path, file in now.files.items()})
+
+
+def _patched(
+    out: Path,
+    details: Details,
+    seen: Seen,
+    judged: Judgement,
+    was: Emitted,
+    only: Collection[str],
+    clock: Timings,
+) -> Amended | None:
+    lock = read_lock(out).lock
+    if lock is None:
+        return None
+    standing = Tree(
+        lock, details.sizes, seen.recorded, lambda path: read_standing_file(f"{out}/{path}")
+    )
+    before = Emission.of(was.units, was.rendered)
+    now = Emission.of(judged.units, judged.rendered)
+    try:
+        made = clock.measure("emit", lambda: patch(before, now, standing, only))
+    except NoPatch:
+        return None
+    return clock.measure("emit", lambda: _written(out, details, judged, made))
+
+
+def _written(out: Path, details: Details, judged: Judgement, made: Patch) -> Amended | None:
+    tree = plan(out, made.units.values(), scope=made.units.__contains__)
+    if tree.conflicts or tree.strays or tree.lock_fault:
+        return None
+    applied = apply(tree)
+    files = tuple(made.units.values())
+    judgement = replace(judged, units=(), rendered=Rendered(files, made.sizes, made.states))
+    sizes = {**details.sizes, **made.sizes}
+    left = {path: size for path, size in sizes.items() if path in tree.lock.units}
+    compiled = Compiled(judgement, tree, applied, judged.findings)
+    return Amended(compiled, replace(details, sizes=left))

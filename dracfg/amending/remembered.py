@@ -1,0 +1,68 @@
+"""A compile that builds on the last one, and leaves the next one what it can build on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+
+from dracfg.amending.compile import amend
+from dracfg.building import Builder
+from dracfg.cache.documents import Documents
+from dracfg.cache.outcome import Outcome
+from dracfg.cache.questions import AskedTree
+from dracfg.cache.states import States
+from dracfg.cache.store import Details, Store
+from dracfg.outcomes import outcome_of
+from dracfg.passes import Timings, keeping_all
+from dracfg.pipeline import Compiled, compile_repository
+from dracfg.source.seen import Seen
+
+Lines = Callable[[str], Sequence[str]]
+
+
+@keeping_all()
+def compile_remembered(
+    tree: AskedTree,
+    store: Store,
+    *,
+    check: bool,
+    jobs: int,
+    timings: Timings,
+    today: date | None,
+    builder: Builder,
+) -> tuple[Outcome, Lines]:
+    """What the whole repository comes to, and the lines of its files.
+
+    Where some tenants alone changed since the last run, what stands is amended; only for `check`
+    everything is worked out. Raises what `compile_repository` raises.
+    """
+    states, documents = States(tree.root), Documents(tree.root)
+    known = timings.measure("read", documents.recall)
+    seen = Seen(kept=dict(known.kept), recorded=timings.measure("read", states.recall))
+    last = None if check else timings.measure("read", store.last)
+    amended = None
+    if last is not None:
+        amended = amend(tree, last, known, seen, today=today, timings=timings)
+    if amended is not None:
+        done, details = amended.compiled, amended.details
+        outcome = replace(
+            outcome_of(done), objects=sum(details.sizes.values()), units=len(details.sizes)
+        )
+    else:
+        done = compile_repository(
+            tree, check=check, jobs=jobs, timings=timings, today=today, seen=seen, builder=builder
+        )
+        outcome, details = outcome_of(done), _details(done)
+    if done.tree is not None and done.applied is not None:
+        states.remember(done.judgement.rendered.states, done.tree.lock, seen.recorded)
+        documents.remember(done.judgement.sources.files.values())
+    if done.tree is not None and done.is_settled:
+        again = replace(outcome, stale=False, lock_fault=None, moved=())
+        store.remember(tree.notes.items(), done.tree.lock.render(), again, details)
+    return outcome, done.judgement.lines
+
+
+def _details(done: Compiled) -> Details:
+    judged = done.judgement
+    return Details(judged.by_tenant, judged.of_units, judged.rendered.sizes)

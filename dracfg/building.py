@@ -1,0 +1,168 @@
+"""One cluster, from the linked catalog to the bytes of its files: lowered, judged and rendered.
+
+Needs nothing that is made of other clusters, so clusters are built side by side, and may be so elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+from dracfg.check.departures import check_departures
+from dracfg.check.leastprivilege import check_roles
+from dracfg.check.objects import Named, check_units, named
+from dracfg.check.policies import check_policies
+from dracfg.check.standing import Clash, clashes
+from dracfg.check.versions import check_versions
+from dracfg.diagnostics import Diagnostic
+from dracfg.emit.files import render_unit
+from dracfg.emit.tree import UnitFiles
+from dracfg.executors.executor import Executor
+from dracfg.link.catalog import Catalog, Cluster
+from dracfg.lower.artifact import Unit
+from dracfg.lower.gates import GatePlan
+from dracfg.lower.gitops import ByHand, engine_paths, shared_units
+from dracfg.lower.units import lower_cluster
+from dracfg.source.standing import Standing, is_state_file
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """Units as files; of objects, only what is asked for later is left.
+
+    `sizes` counts the objects of each unit. `states` has, by the path below `out/`, the objects of
+    files that the next compile reads, as a list in JSON.
+    """
+
+    files: tuple[UnitFiles, ...]
+    sizes: Mapping[str, int]
+    states: Mapping[str, bytes]
+
+
+Form = Literal["units", "files", "both", "none"]
+"""As what units are kept; as none, what they are judged by is all that is left."""
+NOTHING_RENDERED = Rendered((), {}, {})
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterBuild:
+    """What became of one cluster.
+
+    `engine` names what its engine reads, `findings` are about its objects, `departures` about the way
+    from the tree that stands, `clashes` what would change under its name.
+    """
+
+    cluster: str
+    units: tuple[Unit, ...]
+    plan: GatePlan
+    by_hand: ByHand
+    engine: Named
+    findings: tuple[Diagnostic, ...]
+    departures: tuple[Diagnostic, ...]
+    clashes: tuple[Clash, ...]
+    rendered: Rendered = NOTHING_RENDERED
+
+
+Builder = Callable[[Catalog, Standing, Form], Sequence[ClusterBuild]]
+"""Who builds the clusters of a catalog, in its order: all of them, or some and leaves others out."""
+
+
+def build_all(catalog: Catalog, standing: Standing, form: Form) -> tuple[ClusterBuild, ...]:
+    """Every cluster, one after the other."""
+    return tuple(build(catalog, standing, form, name) for name in catalog.clusters)
+
+
+def built_by(
+    executor: Executor, chosen: Callable[[Iterable[str]], Sequence[str]] = tuple
+) -> Builder:
+    """Builds the clusters that are `chosen` by an executor; units never come from elsewhere."""
+
+    def builder(catalog: Catalog, standing: Standing, form: Form) -> tuple[ClusterBuild, ...]:
+        work = partial(build, catalog, standing, form)
+        names = chosen(catalog.clusters)
+        return tuple(executor.map(work, names) if form in ("files", "none") else map(work, names))
+
+    return builder
+
+
+def build_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> ClusterBuild:
+    """The cluster's units, with everything that its own objects are judged by."""
+    made = lower_cluster(catalog, cluster, standing)
+    here = {tenant.name: tenant for tenant in catalog.tenants_on(cluster.name)}
+    alone = replace(catalog, clusters={cluster.name: cluster}, tenants=here)
+    findings = (
+        *check_versions(alone, made.units, {cluster.name: made.plan}),
+        *check_units(alone, made.units),
+        *check_roles(alone, (*made.units, *shared_units(alone, {cluster.name: made.by_hand}))),
+        *check_policies(alone, made.units),
+    )
+    departures = check_departures(
+        replace(catalog, clusters={cluster.name: cluster}), made.units, standing
+    )
+    return ClusterBuild(
+        cluster.name,
+        made.units,
+        made.plan,
+        made.by_hand,
+        named(unit for unit in made.units if unit.path in engine_paths(cluster)),
+        findings,
+        departures,
+        clashes(catalog, cluster, made.units, standing),
+    )
+
+
+def build(catalog: Catalog, standing: Standing, form: Form, name: str) -> ClusterBuild:
+    """The cluster of a name, with its units kept in this form.
+
+    Without units, what needs a gate isn't told any more: then little has to be kept, or sent.
+    """
+    made = build_cluster(catalog, catalog.clusters[name], standing)
+    if form == "units":
+        return made
+    if form != "none":
+        made = replace(made, rendered=render(made.units))
+    if form == "both":
+        return made
+    return replace(made, units=(), plan=replace(made.plan, uses=()))
+
+
+def render(units: Iterable[Unit]) -> Rendered:
+    """Units as their files."""
+    files: list[UnitFiles] = []
+    sizes: dict[str, int] = {}
+    states: dict[str, bytes] = {}
+    for unit in units:
+        files.append(render_unit(unit))
+        sizes[unit.path] = len(unit.artifacts)
+        states |= states_of(unit)
+    return Rendered(tuple(files), sizes, states)
+
+
+def together(parts: Iterable[Rendered]) -> Rendered:
+    """What was rendered apart, in the order of the units' paths."""
+    listed = tuple(parts)
+    return Rendered(
+        tuple(sorted((unit for part in listed for unit in part.files), key=lambda one: one.path)),
+        dict(sorted(one for part in listed for one in part.sizes.items())),
+        {path: text for part in listed for path, text in part.states.items()},
+    )
+
+
+def shared(catalog: Catalog, builds: Iterable[ClusterBuild]) -> tuple[Unit, ...]:
+    """The units that belong to all clusters together."""
+    return shared_units(catalog, {build.cluster: build.by_hand for build in builds})
+
+
+def states_of(unit: Unit) -> dict[str, bytes]:
+    """The objects of a unit's files that the next compile reads, as JSON by their path."""
+    by_file: dict[str, list[Any]] = {}
+    for artifact in unit.artifacts:
+        by_file.setdefault(f"{unit.path}/{artifact.file}", []).append(artifact.object)
+    return {
+        path: json.dumps(objects, separators=(",", ":")).encode()
+        for path, objects in by_file.items()
+        if is_state_file(path)
+    }
