@@ -18,6 +18,12 @@ from dracfg.cache.outcome import MovedUnit, Outcome
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Store
 from dracfg.cli import exits, options
+from dracfg.cli.compileshards import (
+    compile_part,
+    merge_parts,
+    require_fitting,
+    sharding,
+)
 from dracfg.cli.output import (
     OutputFile,
     counted,
@@ -27,12 +33,14 @@ from dracfg.cli.output import (
     waived_lines,
 )
 from dracfg.cli.progress import progress
-from dracfg.cli.repository import Lines, lines_below, repository_errors
+from dracfg.cli.repository import Lines, executor_errors, lines_below, repository_errors
 from dracfg.diagnostics import Diagnostic
 from dracfg.diagnostics.render.document import report
 from dracfg.diagnostics.selection import Selection
 from dracfg.emit.layout import OUT
+from dracfg.executors.spec import ExecutorSpec, parse_executor
 from dracfg.passes import Timings, timings_table
+from dracfg.shards.shard import Shard
 from dracfg.source.tree import DiskTree
 
 _MOST_UNITS = 20
@@ -51,9 +59,15 @@ _MOST_UNITS = 20
     help="Processes to work with, as many as there are processors unless said; the bytes are the same.",
 )  # fmt: skip
 @click.option(
+    "--executor", "spec", type=options.Parsed("executor", ExecutorSpec, parse_executor),
+    default="process", envvar="DRACFG_EXECUTOR",
+    help="Who builds clusters: process, thread or dask://HOST:PORT.  [default: process]",
+)  # fmt: skip
+@click.option(
     "--keep-going", is_flag=True, envvar="DRACFG_KEEP_GOING",
     help="With errors, still write the units that none of them touches.",
 )  # fmt: skip
+@sharding
 def command(
     root: Path,
     form: str,
@@ -71,24 +85,34 @@ def command(
     tenants: tuple[str, ...],
     check: bool,
     jobs: int,
+    spec: ExecutorSpec,
     keep_going: bool,
+    shard: Shard | None,
+    merge: bool,
 ) -> int:
     """Compile catalog/ and tenants/ into out/.
 
     Example: dracfg compile --check
     """
+    require_fitting(shard, merge, check, clusters, tenants, keep_going)
     clock = Timings()
-    whole = not (clusters or tenants or keep_going)
+    said: Sequence[str] | None = None
+    whole = not (clusters or tenants or keep_going or shard or merge)
     store = Store(root, OUT, (str(today),)) if whole and not no_cache else None
     known = clock.measure("read", store.recall) if store is not None else None
     if known is not None:
         done, lines = replace(known, written=not check), lines_below(root)
     else:
-        tree = AskedTree(DiskTree(root), aside=OUT)
-        with repository_errors(), progress(clock, quiet=quiet):
-            done, lines = _compile(
-                tree, store, clusters, tenants, check, keep_going, jobs, clock, today
-            )
+        with repository_errors(), executor_errors(), progress(clock, quiet=quiet):
+            if shard is not None:
+                done, lines, said = compile_part(root, shard, jobs, spec, clock, today)
+            elif merge:
+                done, lines = merge_parts(root, check, jobs, clock, today)
+            else:
+                tree = AskedTree(DiskTree(root), aside=OUT)
+                done, lines = _compile(
+                    tree, store, clusters, tenants, check, keep_going, jobs, spec, clock, today
+                )
     found = Selection(select, ignore).of(done.findings)
     show_findings(
         found,
@@ -103,7 +127,7 @@ def command(
         for line in waived_lines(found):
             click.echo(line, err=True)
     if not quiet:
-        for line in _summary(done, check):
+        for line in _summary(done, check) if said is None else said:
             click.echo(line, err=True)
     if timings:
         click.echo(timings_table(clock.seconds), err=True)
@@ -124,34 +148,38 @@ def _compile(
     check: bool,
     keep_going: bool,
     jobs: int,
+    spec: ExecutorSpec,
     clock: Timings,
     today: date | None,
 ) -> tuple[Outcome, Lines]:
-    """Works it out, and keeps what it came to where the next run would come to the same."""
-    from dracfg.cache.states import States
+    """Works it out; a whole repository on top of what the last run left, where there is a `store`."""
+    from dracfg.amending.remembered import compile_remembered
+    from dracfg.building import built_by
+    from dracfg.cache.compiler import release
+    from dracfg.executors.executor import open_executor
     from dracfg.outcomes import outcome_of
     from dracfg.pipeline import compile_repository
     from dracfg.scope import Scope
-    from dracfg.source.seen import Seen
 
-    states = States(tree.root) if store is not None else None
-    done = compile_repository(
-        tree,
-        scope=Scope(clusters, tenants),
-        check=check,
-        keep_going=keep_going,
-        jobs=jobs,
-        timings=clock,
-        today=today,
-        seen=Seen(recorded=states.recall()) if states is not None else None,
-    )
-    outcome = outcome_of(done)
-    if states is not None and done.tree is not None and done.applied is not None:
-        states.remember(done.judgement.units, done.tree.lock)
-    if store is not None and done.tree is not None and done.is_settled:
-        again = replace(outcome, stale=False, lock_fault=None, moved=())
-        store.remember(tree.notes.items(), done.tree.lock.render(), again)
-    return outcome, done.judgement.lines
+    with open_executor(spec, jobs, probe=release) as executor:
+        builder = built_by(executor)
+        if spec.kind == "dask":
+            jobs = 1  # its client has threads, beside which no process is to be forked
+        if store is not None:
+            return compile_remembered(
+                tree, store, check=check, jobs=jobs, timings=clock, today=today, builder=builder
+            )
+        done = compile_repository(
+            tree,
+            scope=Scope(clusters, tenants),
+            check=check,
+            keep_going=keep_going,
+            jobs=jobs,
+            timings=clock,
+            today=today,
+            builder=builder,
+        )
+    return outcome_of(done), done.judgement.lines
 
 
 def _summary(done: Outcome, check: bool) -> Iterator[str]:

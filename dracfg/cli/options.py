@@ -18,7 +18,25 @@ if TYPE_CHECKING:
     from dracfg.inventories import InventoryFile
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_T = TypeVar("_T")
 Decorator = Callable[[_F], _F]
+
+
+class Parsed(click.ParamType[_T]):
+    """A value of a kind that `parse` reads; its ValueError is wrong use."""
+
+    def __init__(self, name: str, kind: type[_T], parse: Callable[[str], _T]) -> None:
+        self.name = name
+        self._kind = kind
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> _T:
+        if isinstance(value, self._kind):
+            return value
+        try:
+            return self._parse(value)
+        except ValueError as refused:
+            self.fail(str(refused), param, ctx)
 
 
 def _inventory(value: str) -> InventoryFile:

@@ -93,7 +93,7 @@ def test_fault_has_its_own_exit_code(
     def fail(*_: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("dracfg.pipeline.lower", fail)
+    monkeypatch.setattr("dracfg.building.build", fail)
     assert invoke(["check", "-C", str(repository)]) == 4
     shown = capsys.readouterr().err
     assert "RuntimeError: boom" in shown
@@ -104,7 +104,7 @@ def test_interrupt(monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dracfg.pipeline.lower", interrupt)
+    monkeypatch.setattr("dracfg.building.build", interrupt)
     assert invoke(["check", "-C", str(repository)]) == 130
 
 
