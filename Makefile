@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 MINOR  ?= 1.36
+NEIGHBOURS = .cache/neighbours
 
 .PHONY: demo test lint types schemas golden reference docs man control-plane bench clean
 
@@ -44,10 +45,13 @@ man: $(VENV)/.installed ## write build/man/dracfg.1
 control-plane: ## build Kubernetes' own programs of one minor for tests/cluster, once; needs Go
 	@tests/cluster/build.sh $(MINOR)
 
-bench: $(VENV)/.test ## measure a fleet beside other tools; prints ratios
-	@$(BIN)/python .ci/fetch-kubectl.py .cache/bin helm
-	@$(BIN)/python -m pip install -q --disable-pip-version-check orjson gojsonnet rjsonnet
-	@$(BIN)/python -m tests.bench.compile --tenants 1000 --programs .cache/bin
+bench: $(VENV)/.test $(NEIGHBOURS)/.installed ## measure fleets, growth and the allocator beside other tools
+	@$(BIN)/python .ci/fetch-kubectl.py .cache/bin helm kubectl
+	@$(BIN)/python -m pip install -q --disable-pip-version-check orjson
+	@$(BIN)/python -m tests.bench.compile --tenants 1000 --programs .cache/bin \
+	  --python $(NEIGHBOURS)/bin/python --json .cache/bench.json
+	@$(BIN)/python -m tests.bench.growth --tenants 100 1000 --json .cache/growth.json
+	@$(BIN)/python -m tests.bench.allocator
 
 clean:
 	rm -rf $(VENV) .cache
@@ -70,4 +74,13 @@ $(VENV)/.docs: $(VENV)/.installed
 
 $(VENV)/.lint: $(VENV)/.installed
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,lint]'
+	@touch $@
+
+# In an environment of their own: what they need may differ from what dracfg needs. One that can't be
+# installed on this machine is left out.
+$(NEIGHBOURS)/.installed: $(VENV)/bin/python
+	@$(BIN)/python -m venv $(NEIGHBOURS)
+	@for package in gojsonnet rjsonnet kcl-lib cdk8s; do \
+	  $(NEIGHBOURS)/bin/python -m pip install -q --disable-pip-version-check $$package || echo "left out: $$package"; \
+	done
 	@touch $@

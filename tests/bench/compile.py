@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import shutil
 import sys
@@ -17,12 +18,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tests.bench.changes import change_one, change_share, commit
 from tests.bench.fleet import fleet
 from tests.bench.measure import Cost, run
-from tests.bench.neighbours import floor, helm, jsonnet, objects_of, program
+from tests.bench.neighbours import Tools, floor, neighbours
+from tests.bench.objects import objects_of, synced_files
+from tests.bench.tree import tree_of
 
 REFERENCE = "helm template"
 COLD = "cold compile"
+PERCENT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,81 +39,87 @@ class Row:
     objects: int = 0
     bytes: int = 0
 
+    def speed(self, seconds: float) -> float:
+        """Objects a second."""
+        return self.objects / seconds if seconds else 0.0
+
 
 def measure(root: Path, jobs: int) -> Iterator[Row]:
-    """A cold compile of `root`, then one without a change, one with a changed tenant, and so on."""
-    dracfg = [sys.executable, "-m", "dracfg"]
-    compile_ = [*dracfg, "compile", "-q", "-C", str(root), "--jobs", str(jobs)]
-    quiet = ["--format", "concise"]
-    cold = run([*compile_, *quiet])
-    yield Row(COLD, cold, *extent(root / "out"))
-    yield Row("no-op compile", run([*compile_, *quiet]))
+    """A cold compile of `root`, then one without a change, one with a changed tenant, and so on.
+
+    In the end `root` is a git repository whose work tree has more changed tenants than `out/` knows.
+    """
+    dracfg: list[str | Path] = [sys.executable, "-m", "dracfg"]
+    told: list[str | Path] = ["-q", "-C", root, "--format", "concise"]
+    compile_ = [*dracfg, "compile", *told, "--jobs", str(jobs)]
+    check = [*dracfg, "check", *told]
+    cold = run(compile_)
+    tree = tree_of(root / "out")
+    yield Row(COLD, cold, tree.objects, tree.bytes)
+    yield Row("no-op compile", run(compile_))
     change_one(root)
-    yield Row("compile of one changed tenant", run([*compile_, *quiet]))
-    yield Row("compile --no-cache, no change", run([*compile_, *quiet, "--no-cache"]))
-    yield Row("check", run([*dracfg, "check", "-q", "-C", str(root), *quiet]))
-    yield Row("capacity", run([*dracfg, "capacity", "-C", str(root), "--format", "json"], most=1))
+    yield Row("compile of one changed tenant", run(compile_))
+    yield Row("check, after a compile", run(check))
+    yield Row("compile --no-cache, no change", run([*compile_, "--no-cache"]))
+    yield Row("check --no-cache", run([*check, "--no-cache"]))
+    yield Row("capacity", run([*dracfg, "capacity", "-C", root, "--format", "json"], most=1))
+    if shutil.which("git") is None:
+        print("no git: the diff is left out", file=sys.stderr)
+        return
+    commit(root)
+    change_share(root, PERCENT)
+    diff = run([*dracfg, "diff", "HEAD", "-q", "-C", root, "--format", "json"], most=1)
+    yield Row(f"diff, {PERCENT} % of tenants changed", diff)
 
 
-def extent(out: Path) -> tuple[int, int]:
-    """(objects that are synced, bytes of all files) below `out`."""
-    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    return sum(map(len, objects_of(out).values())), size
-
-
-def change_one(root: Path) -> None:
-    """Another group may use what the tenant in the middle has: its role bindings change."""
-    paths = sorted((root / "tenants").rglob("*.yaml"))
-    path = paths[len(paths) // 2]
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("-eng\n", "-engineers\n", 1), encoding="utf-8")
-
-
-def rows(tenants: int, clusters: int, jobs: int, programs: Path | None, scratch: Path) -> list[Row]:
+def rows(
+    tenants: int, clusters: int, jobs: int, tools: Tools, scratch: Path, verify: bool
+) -> Iterator[Row]:
+    """All rows, as they are measured; with `verify` what neighbours wrote is read again as well."""
     root = scratch / "fleet"
     fleet(tenants, clusters).write(root)
-    found = [told(row) for row in measure(root, jobs)]
-    objects = objects_of(root / "out")
-    number, size = found[0].objects, found[0].bytes
-    others = [*floor(root / "out", objects, scratch)]
-    binary = program("helm", programs)
-    if binary is None:
-        print("no helm: see .ci/fetch-kubectl.py", file=sys.stderr)
-    else:
-        others += helm(binary, objects, scratch)
-    others += jsonnet(objects, scratch)
-    return found + [told(Row(name, cost, number, size)) for name, cost in others]
-
-
-def told(row: Row) -> Row:
-    """Says what is done, as a large fleet takes its time."""
-    print(f"{row.what}: {row.cost}", file=sys.stderr, flush=True)
-    return row
+    yield from measure(root, jobs)
+    out = root / "out"
+    objects = objects_of(out)
+    tree = tree_of(out)
+    for name, cost in floor(out, objects, scratch):
+        yield Row(name, cost, tree.objects, tree.bytes)
+    size = sum(path.stat().st_size for path in synced_files(out))
+    for one in neighbours(tools, out, objects, size, scratch):
+        yield Row(one.name, one.cost(), sum(map(len, one.objects.values())), one.size)
+        if verify and (difference := one.differs(scratch)):
+            raise SystemExit(difference)
 
 
 def table(found: Sequence[Row]) -> Iterator[str]:
     """Times as parts of the cold compile's; objects a second as multiples of `helm template`'s."""
     by_name = {row.what: row for row in found}
-    reference, cold = by_name.get(REFERENCE), by_name[COLD].cost
+    helm, cold = by_name.get(REFERENCE), by_name[COLD]
     head = ["", "wall s", "CPU s", "peak MiB", "objects/s", "MB/s", "of cold, CPU"]
     head += ["to helm, wall", "to helm, CPU"]
     yield f"| {' | '.join(head)} |"
     yield f"|---|{'---:|' * (len(head) - 1)}"
     for row in found:
         cost, makes = row.cost, row.objects > 0
-        helm_cost = reference.cost if reference is not None and makes else None
+        beside = helm if makes else None
+        same = row.objects in (0, cold.objects)
         cells = (
             row.what,
             f"{cost.wall:.2f}",
             f"{cost.cpu:.2f}",
-            f"{cost.peak:,.0f}",
-            f"{row.objects / cost.wall:,.0f}" if makes else "",
+            f"{cost.peak:,.0f}" if cost.peak else "",
+            f"{row.speed(cost.wall):,.0f}" if makes else "",
             f"{row.bytes / cost.wall / 1e6:.1f}" if makes else "",
-            f"{cost.cpu / cold.cpu:.0%}",
-            f"{helm_cost.wall / cost.wall:.2f}" if helm_cost else "",
-            f"{helm_cost.cpu / cost.cpu:.2f}" if helm_cost and cost.cpu else "",
+            f"{cost.cpu / cold.cost.cpu:.0%}" if same else "",
+            f"{row.speed(cost.wall) / beside.speed(beside.cost.wall):.2f}" if beside else "",
+            f"{row.speed(cost.cpu) / beside.speed(beside.cost.cpu):.2f}" if beside else "",
         )
         yield f"| {' | '.join(cells)} |"
+
+
+def load() -> float:
+    """How many processes wanted a processor in the last minute."""
+    return os.getloadavg()[0]
 
 
 def main() -> None:
@@ -116,24 +127,48 @@ def main() -> None:
     parser.add_argument("--tenants", type=int, nargs="+", default=[1000])
     parser.add_argument("--clusters", type=int, default=4)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--programs", type=Path, help="a folder with helm")
+    parser.add_argument("--programs", type=Path, help="a folder with helm and kubectl")
+    parser.add_argument(
+        "--python", type=Path, default=Path(sys.executable), help="has the neighbours' packages"
+    )
+    parser.add_argument("--verify", action="store_true", help="read what neighbours wrote")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    tools = Tools(arguments.programs, arguments.python)
+    versions = {"python": platform.python_version(), **tools.versions()}
     results = []
     for tenants in arguments.tenants:
+        before = load()
         scratch = Path(tempfile.mkdtemp(prefix="dracfg-bench-"))
+        found = []
         try:
-            found = rows(tenants, arguments.clusters, arguments.jobs, arguments.programs, scratch)
+            for row in rows(
+                tenants, arguments.clusters, arguments.jobs, tools, scratch, arguments.verify
+            ):
+                # A large fleet takes its time.
+                print(f"{row.what}: {row.cost}", file=sys.stderr, flush=True)
+                found.append(row)
         finally:
             shutil.rmtree(scratch)
         print(
             f"\n{tenants:,} tenants on {arguments.clusters} clusters: {found[0].objects:,} objects, "
-            f"{found[0].bytes / 1e6:.1f} MB; Python {platform.python_version()}\n"
+            f"{found[0].bytes / 1e6:.1f} MB; {os.cpu_count()} processors, load {before:.1f} before, "
+            f"{load():.1f} after\n"
         )
         print("\n".join(table(found)))
-        results.append({"tenants": tenants, "rows": [asdict(row) for row in found]})
+        results.append(
+            {
+                "tenants": tenants,
+                "clusters": arguments.clusters,
+                "jobs": arguments.jobs,
+                "load": [before, load()],
+                "rows": [asdict(row) for row in found],
+            }
+        )
+    print(f"\n{', '.join(f'{name} {version}' for name, version in versions.items())}")
     if arguments.json is not None:
-        arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        written = {"processors": os.cpu_count(), "versions": versions, "fleets": results}
+        arguments.json.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

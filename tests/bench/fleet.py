@@ -38,8 +38,13 @@ class Fleet:
         for path, documents in self.files.items():
             target = root / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            text = yaml.dump_all(documents, Dumper=DUMPER, sort_keys=False, width=100)
-            target.write_text(text, encoding="utf-8")
+            target.write_text(dumped(documents), encoding="utf-8")
+
+
+def dumped(documents: Sequence[Document]) -> str:
+    """The text of a file of these documents."""
+    text: str = yaml.dump_all(documents, Dumper=DUMPER, sort_keys=False, width=100)
+    return text
 
 
 @dataclass(slots=True)

@@ -1,160 +1,182 @@
-"""The same objects by other tools, as fast as each of them can: Helm, Jsonnet; and the floor.
+"""The same objects by other tools, each in the form that suits it: what there is, and how it is run.
 
-A chart holds one template for each shape of object and gets what differs as values, as people write
-charts; a second one hands whole objects to `toYaml`. Each cluster is a release of its own.
+Each cluster is a run of its own, as it is a release or an application of its own. What a tool's
+program or data is made of is written before; a run reads it and writes objects to standard output.
 """
 
 from __future__ import annotations
 
 import json
-import re
+import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import yaml
 
+from tests.bench import charts, kcl
 from tests.bench.measure import Cost, call, run
+from tests.bench.objects import LOADER, UNIT_FILE, Object, read
+from tests.bench.tree import tree_of
 
-Object = dict[str, Any]
-Steps = tuple[str | int, ...]
-LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-CHART = "apiVersion: v2\nname: fleet\nversion: 0.1.0\n"
-WHOLE = "{{- range .Values.objects }}\n---\n{{ toYaml . }}\n{{- end }}\n"
-UNSYNCED = {"nodes", "control-plane", "metadata", "monitoring"}
-_MARK = re.compile(r"(['\"]?)@@([0-9]+)@@\1")
+EVALUATE = Path(__file__).with_name("evaluate.py")
+CDK8S = Path(__file__).with_name("cdk8s.js")
+MOST_IN_A_UNIT = 1000
+"""`kubectl kustomize` compares each object with all others, so it is given a unit as it is synced."""
 
 
-def objects_of(out: Path) -> dict[str, list[Object]]:
-    """What is synced to each cluster, as it stands below `out`."""
-    found: dict[str, list[Object]] = {}
-    for path in sorted(out.glob("*/**/*.yaml")):
-        cluster, layer, *_ = path.relative_to(out).parts
-        if cluster == "gitops" or layer in UNSYNCED or path.name == "kustomization.yaml":
-            continue
-        with path.open(encoding="utf-8") as file:
-            documents = list(yaml.load_all(file, Loader=LOADER))
-        found.setdefault(cluster, []).extend(thing for thing in documents if thing)
-    return found
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """Runs that write objects as YAML or JSON, by what they are called; `size` is theirs in bytes."""
+
+    name: str
+    commands: Mapping[str, Sequence[str | Path]]
+    objects: Mapping[str, Sequence[Object]]
+    size: int
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def cost(self) -> Cost:
+        """The sum of all runs, and the peak of the greatest."""
+        costs = [run(command, environment=self.environment) for command in self.commands.values()]
+        return Cost(
+            sum(c.wall for c in costs), sum(c.cpu for c in costs), max(c.peak for c in costs)
+        )
+
+    def differs(self, scratch: Path) -> str:
+        """Run once more and hold the output against the objects; empty where it is the same."""
+        for what, command in self.commands.items():
+            written = scratch / "written"
+            run(command, environment=self.environment, output=written)
+            text = written.read_text(encoding="utf-8")
+            made = json.loads(text) if text.startswith("[") else list(yaml.load_all(text, LOADER))
+            expected = sorted(map(_key, self.objects[what]))
+            if sorted(_key(thing) for thing in made if thing) != expected:
+                return f"{self.name}: {what} has {len(made)} objects of {len(expected)}, or others"
+        return ""
 
 
-def helm(
-    program: Path, clusters: Mapping[str, Sequence[Object]], folder: Path
-) -> Iterator[tuple[str, Cost]]:
-    """`helm template` with a template for each shape, and with `toYaml`."""
-    for name, chart in (("helm template", _templates), ("helm template, toYaml", _whole)):
-        costs = []
-        for cluster, objects in clusters.items():
-            place = folder / chart.__name__ / cluster
-            values = chart(objects, place)
-            costs.append(run([program, "template", cluster, place, "-f", values]))
-        yield name, _sum(costs)
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Where neighbours are: a folder of programs, and the interpreter that has the packages."""
+
+    programs: Path | None
+    python: Path
+
+    def program(self, name: str) -> Path | None:
+        """A program in the folder, else on the path."""
+        if self.programs is not None and (self.programs / name).is_file():
+            return self.programs / name
+        found = shutil.which(name)
+        return None if found is None else Path(found)
+
+    def versions(self) -> dict[str, str]:
+        """The release of each tool that there is, by its name."""
+        found: dict[str, str] = json.loads(_said([self.python, EVALUATE, "versions"]))
+        for name, arguments in (
+            ("helm", ("version", "--short")),
+            ("kubectl", ("version", "--client")),
+            ("node", ("--version",)),
+        ):
+            if (program := self.program(name)) is not None:
+                found[name] = _said([program, *arguments]).partition("\n")[0]
+        return found
 
 
-def jsonnet(clusters: Mapping[str, Sequence[Object]], folder: Path) -> Iterator[tuple[str, Cost]]:
-    """A function over the objects that differ, by the Go and the Rust implementation."""
-    texts = []
+def neighbours(
+    tools: Tools, out: Path, clusters: Mapping[str, Sequence[Object]], size: int, scratch: Path
+) -> Iterator[Neighbour]:
+    """Those that are installed; what each reads is written below `scratch`. `size` is in bytes."""
+    yield from _helm(tools.program("helm"), clusters, size, scratch)
+    yield from _kustomize(tools.program("kubectl"), out)
+    had = tools.versions()
+    plain = {}
     for cluster, objects in clusters.items():
-        path = folder / f"{cluster}.jsonnet"
-        path.write_text(f"[o {{}} for o in {json.dumps(objects)}]", encoding="utf-8")
-        texts.append(path)
-    for package in ("_gojsonnet", "rjsonnet"):
-        if find_spec(package) is not None:
-            evaluate = import_module(package).evaluate_file
-            costs = [call(partial(evaluate, str(path))) for path in texts]
-            yield package.strip("_"), _sum(costs)
+        plain[cluster] = scratch / f"{cluster}.json"
+        plain[cluster].write_text(json.dumps(objects), encoding="utf-8")
+
+    def evaluated(tool: str, files: Mapping[str, Path]) -> dict[str, Sequence[str | Path]]:
+        return {what: (tools.python, EVALUATE, tool, path) for what, path in files.items()}
+
+    for tool in ("gojsonnet", "rjsonnet"):
+        if tool in had:
+            files = {cluster: _jsonnet(path) for cluster, path in plain.items()}
+            yield Neighbour(tool, evaluated(tool, files), clusters, size)
+    if "kcl" in had:
+        files = {cluster: _kcl(path, clusters[cluster]) for cluster, path in plain.items()}
+        yield Neighbour("KCL", evaluated("kcl", files), clusters, size)
+    node = tools.program("node")
+    if "cdk8s" in had and node is not None:
+        environment = {
+            "PATH": os.pathsep.join((str(node.parent), os.environ.get("PATH", ""))),
+            "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+        }
+        yield Neighbour("cdk8s, Python", evaluated("cdk8s", plain), clusters, size, environment)
+        modules = _said([tools.python, EVALUATE, "node-modules", scratch / "node_modules"]).strip()
+        if modules:
+            runs = {cluster: (node, CDK8S, path) for cluster, path in plain.items()}
+            yield Neighbour("cdk8s, Node.js", runs, clusters, size, {"NODE_PATH": modules})
 
 
 def floor(
-    out: Path, clusters: Mapping[str, Sequence[Object]], folder: Path
+    out: Path, clusters: Mapping[str, Sequence[Object]], scratch: Path
 ) -> Iterator[tuple[str, Cost]]:
     """What no way around: the same bytes written as files, the same objects as JSON."""
     files = {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    yield "the same files, plainly written", call(lambda: _write(files, folder / "files"))
+    yield "the same files, plainly written", call(lambda: _write(files, scratch / "files"))
     if find_spec("orjson") is not None:
-        dumps = import_module("orjson").dumps
+        dumps: Callable[[object], bytes] = import_module("orjson").dumps
         listed = list(clusters.values())
         yield "orjson of the same objects", call(lambda: [dumps(objects) for objects in listed])
 
 
-def program(name: str, folder: Path | None) -> Path | None:
-    """A program in a folder, else on the path."""
-    if folder is not None and (folder / name).is_file():
-        return folder / name
-    found = shutil.which(name)
-    return None if found is None else Path(found)
+def _helm(
+    program: Path | None, clusters: Mapping[str, Sequence[Object]], size: int, scratch: Path
+) -> Iterator[Neighbour]:
+    if program is None:
+        print("no helm: see .ci/fetch-kubectl.py", file=sys.stderr)
+        return
+    for name, write in (
+        ("helm template", charts.by_shape),
+        ("helm template, toYaml", charts.whole),
+    ):
+        commands = {}
+        for cluster, objects in clusters.items():
+            chart = scratch / write.__name__ / cluster
+            commands[cluster] = (program, "template", cluster, chart, "-f", write(objects, chart))
+        yield Neighbour(name, commands, clusters, size)
 
 
-def _whole(objects: Sequence[Object], chart: Path) -> Path:
-    _chart(chart, {"all.yaml": WHOLE})
-    values = chart.parent / f"{chart.name}.json"
-    values.write_text(json.dumps({"objects": objects}), encoding="utf-8")
-    return values
+def _kustomize(program: Path | None, out: Path) -> Iterator[Neighbour]:
+    """The largest unit of clusters that is small enough."""
+    if program is None:
+        print("no kubectl: see .ci/fetch-kubectl.py", file=sys.stderr)
+        return
+    units = [unit for unit in tree_of(out).units if not unit.fan_out]
+    fitting = [unit for unit in units if unit.objects <= MOST_IN_A_UNIT]
+    path = max(fitting, key=lambda unit: unit.objects).path
+    files = [file for file in sorted((out / path).rglob("*.yaml")) if file.name != UNIT_FILE]
+    objects = [thing for file in files for thing in read(file)]
+    size = sum(file.stat().st_size for file in files)
+    name = f"kubectl kustomize, {len(objects):,} objects"
+    yield Neighbour(name, {path: (program, "kustomize", out / path)}, {path: objects}, size)
 
 
-def _templates(objects: Sequence[Object], chart: Path) -> Path:
-    """Objects of one shape by one template, in which what is the same everywhere stands as text."""
-    groups: dict[tuple[str, str], list[Object]] = {}
-    for thing in objects:
-        groups.setdefault((thing["kind"], _shape(thing)), []).append(thing)
-    files, values = {}, {}
-    for i, alike in enumerate(groups.values()):
-        rows = [dict(_leaves(thing)) for thing in alike]
-        differing = [steps for steps in rows[0] if len({str(row[steps]) for row in rows}) > 1]
-        marked = _marked(alike[0], {steps: f"@@{n}@@" for n, steps in enumerate(differing)}, ())
-        text = yaml.dump(marked, Dumper=DUMPER, sort_keys=False, width=1 << 20)
-        text = _MARK.sub(_argument(rows[0], differing), text.replace("{{", "{{`{{`}}"))
-        files[f"shape-{i}.yaml"] = f"{{{{- range .Values.s{i} }}}}\n---\n{text}{{{{- end }}}}\n"
-        values[f"s{i}"] = [{f"p{n}": row[s] for n, s in enumerate(differing)} for row in rows]
-    _chart(chart, files)
-    path = chart.parent / f"{chart.name}.json"
-    path.write_text(json.dumps(values), encoding="utf-8")
+def _jsonnet(plain: Path) -> Path:
+    """A function over the objects, so that they are not read as plain JSON."""
+    path = plain.with_suffix(".jsonnet")
+    path.write_text(f"[o {{}} for o in {plain.read_text(encoding='utf-8')}]", encoding="utf-8")
     return path
 
 
-def _argument(row: Mapping[Steps, Any], differing: Sequence[Steps]) -> Any:
-    def argument(mark: re.Match[str]) -> str:
-        quote = " | quote" if isinstance(row[differing[int(mark[2])]], str) else ""
-        return f"{{{{ .p{mark[2]}{quote} }}}}"
-
-    return argument
-
-
-def _chart(folder: Path, templates: Mapping[str, str]) -> None:
-    (folder / "templates").mkdir(parents=True)
-    (folder / "Chart.yaml").write_text(CHART, encoding="utf-8")
-    for name, text in templates.items():
-        (folder / "templates" / name).write_text(text, encoding="utf-8")
-
-
-def _shape(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key}:{_shape(below)}" for key, below in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_shape, value)) + "]"
-    return type(value).__name__
-
-
-def _leaves(value: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
-    if isinstance(value, dict | list):
-        below = value.items() if isinstance(value, dict) else enumerate(value)
-        for step, part in below:
-            yield from _leaves(part, (*steps, step))
-    else:
-        yield steps, value
-
-
-def _marked(value: Any, marks: Mapping[Steps, str], steps: Steps) -> Any:
-    if isinstance(value, dict):
-        return {key: _marked(part, marks, (*steps, key)) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_marked(part, marks, (*steps, i)) for i, part in enumerate(value)]
-    return marks.get(steps, value)
+def _kcl(plain: Path, objects: Sequence[Object]) -> Path:
+    path = plain.with_suffix(".k")
+    path.write_text(kcl.program(objects), encoding="utf-8")
+    return path
 
 
 def _write(files: Mapping[Path, bytes], folder: Path) -> None:
@@ -164,5 +186,10 @@ def _write(files: Mapping[Path, bytes], folder: Path) -> None:
         target.write_bytes(content)
 
 
-def _sum(costs: Sequence[Cost]) -> Cost:
-    return Cost(sum(c.wall for c in costs), sum(c.cpu for c in costs), max(c.peak for c in costs))
+def _said(command: Sequence[str | Path]) -> str:
+    done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def _key(thing: Object) -> str:
+    return json.dumps(thing, sort_keys=True)
