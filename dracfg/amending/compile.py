@@ -15,6 +15,7 @@ from dracfg.cache.documents import KnownFiles
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Details, Last
 from dracfg.check.catalog import check_tenants, tenants_alone
+from dracfg.diagnostics import Diagnostic
 from dracfg.diff.touched import catalog_of, touched_tenants
 from dracfg.emit.apply import apply
 from dracfg.emit.layout import OUT
@@ -77,10 +78,17 @@ def amend(
     if judged.has_errors or judged.moves or joint_demands(judged.catalog):
         return None
     was = emitted(limited(old, only), judged.standing, before, "both", clock=clock)
-    if {*was.findings} != {*judged.of_units}:
+    kept = (*others, *(one for one in last.details.of_units if one not in was.findings))
+    if {*was.findings} != {*judged.of_units} or any(_points_into(one, changed) for one in kept):
         return None
     whole = replace(last.details, by_tenant=(*others, *judged.by_tenant))
     return _patched(tree.root / OUT, whole, seen, judged, was, only, clock)
+
+
+def _points_into(finding: Diagnostic, changed: Collection[str]) -> bool:
+    """Whether a finding that is not made anew names a line that may be another one now."""
+    spans = (finding.span, *(one.span for one in finding.related))
+    return any(span is not None and span.path in changed for span in spans)
 
 
 def _files_before(now: Sources, known: KnownFiles, changed: Mapping[str, str]) -> Sources | None:

@@ -189,6 +189,26 @@ def test_one_is_amended_after_another(root: Path, tmp_path: Path, wholes: list[N
     assert Store(root, "out", (str(TODAY),)).recall() is not None
 
 
+def spare(document: dict[str, Any]) -> None:
+    """Nothing asks for a part of what it has."""
+    fewer(document)
+    numbers, part = first_part(document)
+    first = document["spec"]["entitlements"][0]
+    document["spec"]["entitlements"].append({**first, "name": "spare", "guaranteed": {part: 1}})
+    assert numbers[part] > 0
+
+
+def test_what_is_found_moves_with_its_line(root: Path, tmp_path: Path, wholes: list[None]) -> None:
+    path = one_tenant(root)
+    edit(path, spare)
+    found = holds_as_a_whole(root, tmp_path).findings
+    edit(path, described)
+    again = holds_as_a_whole(root, tmp_path).findings
+    assert not wholes
+    assert [one.code for one in again] == [one.code for one in found]
+    assert [one.span for one in again] != [one.span for one in found]
+
+
 def more_namespaces(document: dict[str, Any]) -> None:
     first = document["spec"]["namespaces"][0]
     document["spec"]["namespaces"].append({**first, "name": f"{first['name']}-2", "share": 0})
