@@ -167,6 +167,7 @@ def judge(
     today: date | None = None,
     since: Standing | None = None,
     seen: Seen | None = None,
+    sources: Sources | None = None,
     may_be_empty: bool = False,
     only: frozenset[str] | None = None,
     others: Sequence[Diagnostic] | None = None,
@@ -181,21 +182,26 @@ def judge(
     `inventories` are judged beside the records that Clusters name; at level `intent` none is read.
     Waivers end, and records are old, by `today` or by the day of the commit that is checked out, or
     of the revision that is read. `since` stood under `out/` in the state that this one follows on,
-    `seen` are files read before. With `only`, no other tenants are lowered and validated: for two
-    states in which the others are the same. `others` is what rules find of those, one by one, where
-    the first state has told; then they aren't asked again; `told` is what is found of all
-    that is emitted, where it is known to be the same. `form` says as what units are
-    kept; as files alone they take the least memory. Where the `builder` leaves clusters out, what belongs
-    to all together is neither made nor judged. With more than one of `jobs` tenants' files are read
-    side by side, and `rules` run in a process of their own. Raises NoRepository or NothingRead where
-    there is nothing to read, unless it `may_be_empty`, and what builder and rules raise.
+    `seen` are files read before, `sources` all of them where they were read already.
+
+    With `only`, no other tenants are lowered and validated: for two states in which the others are
+    the same. `others` is what rules find of those, one by one, where the first state has told; then
+    they aren't asked again. `told` is what is found of all that is emitted, where it is the same.
+
+    `form` says as what units are kept; as files alone they take the least memory. Where the `builder`
+    leaves clusters out, what belongs to all together is neither made nor judged. With more than one of
+    `jobs` tenants' files are read side by side, and `rules` run in a process of their own.
+
+    Raises NoRepository or NothingRead where there is nothing to read, unless it `may_be_empty`, and
+    what builder and rules raise.
     """
     clock = timings or Timings()
     tree = tree_of(root)
     if not may_be_empty:
         _require_repository(tree)
     known = seen or Seen()
-    sources = clock.measure("read", lambda: read(tree, known, jobs))
+    if sources is None:
+        sources = clock.measure("read", lambda: read(tree, known, jobs))
     if not may_be_empty and not sources.files and not sources.faults:
         raise NothingRead(tree.root)
     standing, standing_faults = clock.measure("read", lambda: _standing(tree, known, only, jobs))

@@ -18,6 +18,7 @@ from dracfg.check.catalog import check_tenants, tenants_alone
 from dracfg.diagnostics import Diagnostic
 from dracfg.diff.touched import catalog_of, touched_tenants
 from dracfg.emit.apply import apply
+from dracfg.emit.intact import intact
 from dracfg.emit.layout import OUT
 from dracfg.emit.listing import read as read_standing_file
 from dracfg.emit.lock import read_lock
@@ -50,15 +51,16 @@ def amend(
     today: date | None = None,
     timings: Timings | None = None,
 ) -> Amended | None:
-    """Compiles what changed since the last run, of which the tree stands untouched.
+    """Compiles what changed since the last run.
 
     `known` are the files of that run; `seen` holds what they said, and objects of the tree. None, and
-    nothing written, where something else changed than tenants' own numbers and claims, where anything
-    is wrong, or what they share is not what it was.
+    nothing written, where something else changed than tenants' own numbers and claims, where the tree does
+    not stand as that run left it, where anything is wrong, or what they share is not what it was.
     """
     clock = timings or Timings()
     changed = clock.measure("read", lambda: changed_files(tree, last.notes))
-    if not changed:
+    out = tree.root / OUT
+    if not changed or clock.measure("read", lambda: intact(out)) != last.lock:
         return None
     sources = clock.measure("read", lambda: read(tree, seen))
     before = _files_before(sources, known, changed)
@@ -72,7 +74,7 @@ def amend(
     said = frozenset(check_tenants(tenants_alone(old, only)))
     others = tuple(one for one in last.details.by_tenant if one not in said)
     judged = judge(
-        tree, clock, today=today, seen=seen, only=only, form="both",
+        tree, clock, today=today, seen=seen, sources=sources, only=only, form="both",
         others=others, told=last.details.of_units,
     )  # fmt: skip
     if judged.has_errors or judged.moves or joint_demands(judged.catalog):
@@ -81,8 +83,12 @@ def amend(
     kept = (*others, *(one for one in last.details.of_units if one not in was.findings))
     if {*was.findings} != {*judged.of_units} or any(_points_into(one, changed) for one in kept):
         return None
-    whole = replace(last.details, by_tenant=(*others, *judged.by_tenant))
-    return _patched(tree.root / OUT, whole, seen, judged, was, only, clock)
+    whole = replace(
+        last.details,
+        whole=judged.checked.whole,
+        by_tenant=(*others, *judged.by_tenant),
+    )
+    return _patched(out, whole, seen, judged, was, only, clock)
 
 
 def _points_into(finding: Diagnostic, changed: Collection[str]) -> bool:

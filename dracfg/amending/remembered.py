@@ -65,4 +65,5 @@ def compile_remembered(
 
 def _details(done: Compiled) -> Details:
     judged = done.judgement
-    return Details(judged.by_tenant, judged.of_units, judged.rendered.sizes)
+    found = judged.checked
+    return Details(found.whole, found.by_tenant, judged.of_units, judged.rendered.sizes)

@@ -24,10 +24,12 @@ _MALFORMED = (KeyError, TypeError, ValueError, RecursionError)
 class Details:
     """What of a run the next one can build on, where only some tenants changed.
 
-    `by_tenant` are findings of rules that judge tenants one by one, `of_units` those of what was
-    emitted, none of them waived; `sizes` counts the objects of each unit.
+    `whole` are findings of rules that need the whole catalog, `by_tenant` of those that judge tenants
+    one by one, `of_units` of all that was emitted, none of them waived; `sizes` counts the objects of
+    each unit.
     """
 
+    whole: tuple[Diagnostic, ...]
     by_tenant: tuple[Diagnostic, ...]
     of_units: tuple[Diagnostic, ...]
     sizes: Mapping[str, int]
@@ -67,18 +69,20 @@ class Store:
         return outcome if same else None
 
     def last(self) -> Last | None:
-        """The last run, whatever changed since; None where it left nothing or the tree is another."""
+        """The last run, whatever changed since, its tree too; None where it left nothing."""
         entry = self._read()
         if entry is None:
             return None
         try:
             details = Details(
-                findings_from(entry["byTenant"]), findings_from(entry["ofUnits"]), entry["sizes"]
+                findings_from(entry["whole"]),
+                findings_from(entry["byTenant"]),
+                findings_from(entry["ofUnits"]),
+                entry["sizes"],
             )
-            last = Last(_notes(entry), str(entry["lock"]), details)
+            return Last(_notes(entry), str(entry["lock"]), details)
         except _MALFORMED:
             return None
-        return last if intact(self.root / self.out) == last.lock else None
 
     def remember(
         self,
@@ -97,6 +101,7 @@ class Store:
             "notes": [[question, answer] for question, answer in notes],
             "lock": hashlib.sha256(lock).hexdigest(),
             "outcome": to_data(outcome),
+            "whole": findings_to(details.whole),
             "byTenant": findings_to(details.by_tenant),
             "ofUnits": findings_to(details.of_units),
             "sizes": details.sizes,

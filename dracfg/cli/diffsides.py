@@ -103,10 +103,13 @@ def _diff_folders(wanted: Wanted, other: Path) -> DiffPlan:
 def _compared(wanted: Wanted, base: State, head: State) -> DiffPlan:
     from dracfg.cache.seen import recall
     from dracfg.cache.store import Store
+    from dracfg.checking import Checked
     from dracfg.diff.told import Told
 
     last = Store(wanted.root, OUT, (str(None),)).last()
-    told = None if last is None else Told(_read(last.notes), last.details.by_tenant)
+    told = None
+    if last is not None:
+        told = Told(_read(last.notes), Checked(last.details.whole, last.details.by_tenant))
     pair = judge_states(
         base,
         head,

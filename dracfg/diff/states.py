@@ -13,10 +13,12 @@ from itertools import chain
 from pathlib import Path
 
 from dracfg.aside import processors
+from dracfg.checking import check_all
 from dracfg.diagnostics import Diagnostic
 from dracfg.diff.pair import Pair, Side
 from dracfg.diff.told import Told
 from dracfg.diff.touched import of_others, tells_all, touched_tenants
+from dracfg.judging import Rules
 from dracfg.model.kept import parse_files
 from dracfg.model.kinds import AnyDocument
 from dracfg.passes import Timings
@@ -95,7 +97,7 @@ def judge_states(
 
     The base may be empty: then everything is new. What stands under `out/` in the base stands for
     the head too, so that nothing is hidden by taking it away. `today` is the head's day; the base
-    has its own. What a run `told` of tenants is not asked again where one of the states is its own.
+    has its own. What a run `told` is not asked again where one of the states is its own.
     """
     clock, known = timings or Timings(), seen or Seen()
     sources = clock.measure(
@@ -114,6 +116,9 @@ def judge_states(
         found = (run.of_others(*side, only) for side in sides)
         return next((one for one in found if one is not None), None)
 
+    def rules_for(side: Sources) -> Rules:
+        return told.rules if told is not None and told.is_of(side) else check_all
+
     def judged(only: frozenset[str] | None) -> Pair:
         # What is left of a few tenants is less work than to hand it over.
         jobs = processors() if only is None else 1
@@ -121,12 +126,14 @@ def judge_states(
         before = judge(
             base.tree, clock, inventories,
             seen=known, may_be_empty=True, only=only, others=others, jobs=jobs,
+            rules=rules_for(sources[0]), sources=sources[0],
         )  # fmt: skip
         if only is not None and others is None:
             others = of_others(before, only)
         after = judge(
             head.tree, clock, inventories,
             today=today, since=before.standing, seen=known, only=only, others=others, jobs=jobs,
+            rules=rules_for(sources[1]), sources=sources[1],
         )  # fmt: skip
         return _pair(base, before, head, after)
 

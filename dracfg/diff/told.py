@@ -1,4 +1,4 @@
-"""What rules found of tenants, one by one, in a run before: taken where a state has the files of that run.
+"""What rules found in a run before: taken where a state has the files of that run.
 
 Knows no cache; who has one says what the run read.
 """
@@ -6,35 +6,55 @@ Knows no cache; who has one says what the run read.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
+from dracfg.allocate import Inventory
 from dracfg.check.catalog import check_tenants, tenants_alone
+from dracfg.checking import Checked, check_all
 from dracfg.diagnostics import Diagnostic
 from dracfg.diff.touched import catalog_of
+from dracfg.link.catalog import Catalog
 from dracfg.model.kinds import AnyDocument
 from dracfg.source import ROOTS, Sources
 from dracfg.source.reader import UNREAD
+from dracfg.source.records import Record
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """`digests` are SHA-256 of the files that a run read, by path; `by_tenant` what it found."""
+    """`digests` are SHA-256 of the files that a run read, by path, `checked` is what rules found."""
 
     digests: Mapping[str, str]
-    by_tenant: tuple[Diagnostic, ...]
+    checked: Checked
+
+    def rules(
+        self,
+        catalog: Catalog,
+        inventories: Mapping[str, Inventory],
+        records: Mapping[str, Sequence[Record]],
+        today: date | None,
+        only: Collection[str] | None = None,
+    ) -> Checked:
+        """What `check_all` finds of a state that is the run's own; with records it is asked anew."""
+        if records:
+            return check_all(catalog, inventories, records, today, only)
+        part = catalog if only is None else tenants_alone(catalog, only)
+        return Checked(self.checked.whole, check_tenants(part))
 
     def of_others(
         self, sources: Sources, documents: Iterable[AnyDocument], only: frozenset[str]
     ) -> tuple[Diagnostic, ...] | None:
         """What was found of all tenants but these; None where the sources are not those of the run."""
-        catalog = catalog_of(documents, only) if self._is_of(sources) else None
+        catalog = catalog_of(documents, only) if self.is_of(sources) else None
         if catalog is None:
             return None
         touched = frozenset(check_tenants(tenants_alone(catalog, only)))
-        return tuple(finding for finding in self.by_tenant if finding not in touched)
+        return tuple(finding for finding in self.checked.by_tenant if finding not in touched)
 
-    def _is_of(self, sources: Sources) -> bool:
+    def is_of(self, sources: Sources) -> bool:
+        """Whether these are the files that the run read."""
         read = {
             path: digest
             for path, digest in self.digests.items()

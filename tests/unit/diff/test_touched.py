@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from dracfg import checking
-from dracfg.check.catalog import check_tenants
+from dracfg.check.catalog import check_catalog, check_tenants
+from dracfg.checking import Checked
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.diff import states
 from dracfg.diff.document import diff_document
@@ -211,10 +212,11 @@ def test_a_folder_is_read_as_it_is(history: History) -> None:
 
 
 def told(history: History, *more: Diagnostic) -> Told:
-    """What a run over the repository as it is found of its tenants, and more."""
+    """What rules found in a run over the repository as it is, and more of its tenants."""
     files = read_repository(history.root).files.values()
     digests = {file.path: sha256(file.text.encode()).hexdigest() for file in files}
-    return Told(digests, (*judge(history.root).by_tenant, *more))
+    found = judge(history.root).checked
+    return Told(digests, Checked(found.whole, (*found.by_tenant, *more)))
 
 
 @pytest.mark.parametrize("is_head", [False, True])
@@ -237,9 +239,17 @@ def test_what_a_run_told_of_either_state_is_not_asked_again(
         looked_at.update(part.tenants)
         return check_tenants(part)
 
+    catalogs: list[Catalog] = []
+
+    def noted(catalog: Catalog) -> tuple[Diagnostic, ...]:
+        catalogs.append(catalog)
+        return check_catalog(catalog)
+
     monkeypatch.setattr(checking, "check_tenants", spy)
+    monkeypatch.setattr(checking, "check_catalog", noted)
     pair = judged(history, run)
     assert "idle" not in looked_at
+    assert len(catalogs) == (0 if change is nothing else 1)
     for side, other in ((pair.base, expected.base), (pair.head, expected.head)):
         assert side.judgement.findings == other.judgement.findings
     assert "CAP084" in codes(pair)
