@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 
-from dracfg.aside import share_out
 from dracfg.emit.ownership import HEADER, HEADER_TEXT, MARKDOWN_HEADER
 from dracfg.emit.tree import UnitFiles
 from dracfg.emit.yaml import dump, dump_all
@@ -13,11 +11,6 @@ from dracfg.lower.artifact import Unit
 from dracfg.lower.sync import kustomization
 
 KUSTOMIZATION = "kustomization.yaml"
-
-
-def render_units(units: Iterable[Unit], jobs: int) -> tuple[UnitFiles, ...]:
-    """All units as files, in their order, by at most `jobs` processes."""
-    return tuple(share_out(lambda part: tuple(map(render_unit, part)), tuple(units), jobs))
 
 
 def render_unit(unit: Unit) -> UnitFiles:

@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -89,3 +89,26 @@ def test_a_judgement_is_the_same_with_rules_beside(root: Path) -> None:
     assert alone.findings == beside.findings
     assert [unit.path for unit in alone.units] == [unit.path for unit in beside.units]
     assert alone.verdict == beside.verdict
+
+
+def doubled(part: Sequence[int]) -> list[int]:
+    return [2 * one for one in part]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3, 7, 20])
+@pytest.mark.parametrize("number", [0, 1, 2, 7])
+def test_what_is_shared_out_comes_back_in_order(jobs: int, number: int) -> None:
+    assert aside.share_out(doubled, range(number), jobs) == doubled(range(number))
+
+
+def test_a_share_whose_process_ends_early_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "_send", lambda *_: os._exit(9))
+    assert aside.share_out(doubled, range(7), 3) == doubled(range(7))
+
+
+def test_what_a_share_raises_is_raised_here() -> None:
+    def refuse(part: Sequence[int]) -> list[int]:
+        return [1 // (one - 5) for one in part]
+
+    with pytest.raises(ZeroDivisionError):
+        aside.share_out(refuse, range(7), 2)
