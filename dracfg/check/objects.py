@@ -97,12 +97,10 @@ def _twice(catalog: Catalog, units: Sequence[Unit]) -> Iterator[Diagnostic]:
     for unit in units:
         scope = unit.path.partition("/")[0]
         for artifact in unit.artifacts if unit.synced else ():
-            thing = artifact.object
-            metadata = thing["metadata"]
-            namespace, name = metadata.get("namespace", ""), metadata["name"]
-            group = thing["apiVersion"].rpartition("/")[0]
-            kept = first.setdefault((scope, group, thing["kind"], namespace, name), artifact)
-            lies_in = name if thing["kind"] == "Namespace" else namespace
+            identity = _identity(artifact)
+            _, kind, namespace, name = identity
+            kept = first.setdefault((scope, *identity), artifact)
+            lies_in = name if kind == "Namespace" else namespace
             if kept is not artifact and (scope, lies_in) not in contested:
                 yield _collision(catalog, scope, kept, artifact)
 
@@ -116,12 +114,15 @@ def named(units: Iterable[Unit]) -> Named:
     found: dict[tuple[str, str, str, str], Origin] = {}
     for unit in units:
         for artifact in unit.artifacts if unit.synced else ():
-            thing = artifact.object
-            metadata = thing["metadata"]
-            group = thing["apiVersion"].rpartition("/")[0]
-            key = (group, thing["kind"], metadata.get("namespace", ""), metadata["name"])
-            found.setdefault(key, artifact.origin)
+            found.setdefault(_identity(artifact), artifact.origin)
     return found
+
+
+def _identity(artifact: Artifact) -> tuple[str, str, str, str]:
+    thing = artifact.object
+    metadata = thing["metadata"]
+    group = thing["apiVersion"].rpartition("/")[0]
+    return group, thing["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
 def meet(catalog: Catalog, engines: Iterable[Named]) -> Iterator[Diagnostic]:

@@ -46,14 +46,6 @@ class Clash:
     taken: frozenset[str]
 
 
-def check_standing(
-    catalog: Catalog, units: Sequence[Unit], standing: Standing
-) -> tuple[Diagnostic, ...]:
-    """Findings on changed templates and shared claims, one for each profile and shared claim."""
-    found = [clashes(catalog, one, units, standing) for one in catalog.clusters.values()]
-    return clash_findings(catalog, (clash for of in found for clash in of))
-
-
 def clashes(
     catalog: Catalog, cluster: Cluster, units: Sequence[Unit], standing: Standing
 ) -> tuple[Clash, ...]:

@@ -162,19 +162,17 @@ def _compile(
     from dracfg.scope import Scope
 
     with open_executor(spec, jobs, probe=release) as executor:
-        builder = built_by(executor)
-        if spec.kind == "dask":
-            jobs = 1  # its client has threads, beside which no process is to be forked
+        builder, beside = built_by(executor), executor.beside
         if store is not None:
             return compile_remembered(
-                tree, store, check=check, jobs=jobs, timings=clock, today=today, builder=builder
+                tree, store, check=check, jobs=beside, timings=clock, today=today, builder=builder
             )
         done = compile_repository(
             tree,
             scope=Scope(clusters, tenants),
             check=check,
             keep_going=keep_going,
-            jobs=jobs,
+            jobs=beside,
             timings=clock,
             today=today,
             builder=builder,

@@ -71,7 +71,7 @@ def compile_part(
     from dracfg.shards.compiling import compile_shard
 
     with _part_errors(), open_executor(spec, jobs, probe=release) as executor:
-        done = compile_shard(root, shard, executor, jobs=jobs, timings=clock, today=today)
+        done = compile_shard(root, shard, executor, timings=clock, today=today)
     judged = done.judgement
     if done.part is None:
         said = f"{counted(judged.findings)}; no part was left"

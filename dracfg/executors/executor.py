@@ -27,11 +27,14 @@ R = TypeVar("R")
 class Executor(ABC):
     """Runs portions until what opened it closes it; then nothing of them runs any more.
 
-    `width` is how many portions it runs at a time, which is what a work is best divided by.
+    `width` is how many portions it runs at a time, which is what a work is best divided by. `beside`
+    is how many processes may work here beside it: one beside a cluster's client, whose threads no
+    fork may meet.
     """
 
-    def __init__(self, width: int, opened: ExitStack) -> None:
+    def __init__(self, width: int, opened: ExitStack, beside: int) -> None:
         self.width = width
+        self.beside = beside
         self._opened = opened
 
     def map(self, work: Callable[[T], R], portions: Sequence[T]) -> Iterator[R]:
@@ -69,7 +72,7 @@ class _Threads(Executor):
 
 class _Workers(Executor):
     def __init__(self, cluster: Cluster, opened: ExitStack) -> None:
-        super().__init__(cluster.width, opened)
+        super().__init__(cluster.width, opened, beside=1)
         self._cluster = cluster
 
     def _pool(self, work: Callable[[T], R], portions: Sequence[T]) -> Pool[R] | None:
@@ -94,6 +97,6 @@ def open_executor(
 
             yield _Workers(opened.enter_context(connect(spec.address, probe)), opened)
         elif spec.kind == "thread":
-            yield _Threads(jobs, opened)
+            yield _Threads(jobs, opened, beside=jobs)
         else:
-            yield _Processes(jobs, opened)
+            yield _Processes(jobs, opened, beside=jobs)

@@ -38,13 +38,6 @@ _OWN_ALONE = "FailOnSharedResource=true"
 _IGNORE = "RespectIgnoreDifferences=true"
 
 
-def argocd(catalog: Catalog, units: Iterable[Unit]) -> tuple[Unit, ...]:
-    """The units of `gitops/argocd`; none where no cluster has Argo CD."""
-    units = tuple(units)
-    made = [one for of in catalog.clusters.values() for one in applications(catalog, of, units)]
-    return (*made, *parents(catalog))
-
-
 def applications(catalog: Catalog, cluster: Cluster, units: Iterable[Unit]) -> tuple[Unit, ...]:
     """The unit `gitops/argocd/<cluster>`, with an Application for each of the cluster's units."""
     gitops = cluster.document.spec.gitops

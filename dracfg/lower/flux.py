@@ -39,13 +39,6 @@ _HEALTH: dict[tuple[str, str], dict[str, str]] = {
 """Kinds of which Flux would take any object for ready. The first expression that holds decides."""
 
 
-def flux(catalog: Catalog, units: Iterable[Unit]) -> tuple[Unit, ...]:
-    """The units `gitops/flux/<cluster>`; none where no cluster has Flux."""
-    units = tuple(units)
-    made = (kustomizations(catalog, of, units) for of in catalog.clusters.values())
-    return tuple(one for of in made for one in of)
-
-
 def kustomizations(catalog: Catalog, cluster: Cluster, units: Iterable[Unit]) -> tuple[Unit, ...]:
     """The unit `gitops/flux/<cluster>`, with a Kustomization for each of the cluster's units."""
     gitops = cluster.document.spec.gitops

@@ -106,7 +106,7 @@ class _Thawer(pickle.Unpickler):
 @cache
 def _known() -> dict[tuple[str, str], Callable[..., Any]]:
     """What may be made: every model, and the values that fields hold."""
-    found: list[type] = [Quantity, Decimal, dict]
+    found: list[type] = [Quantity, Decimal]
     pending: list[type[Spec]] = [Spec]
     while pending:
         below = pending.pop().__subclasses__()

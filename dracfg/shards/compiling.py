@@ -48,7 +48,6 @@ def compile_shard(
     shard: Shard,
     executor: Executor,
     *,
-    jobs: int = 1,
     timings: Timings | None = None,
     today: date | None = None,
 ) -> CompiledShard:
@@ -69,7 +68,7 @@ def compile_shard(
 
     with _told(parts.path(shard.name)):
         parts.drop(shard.name)
-    judgement = judge(tree, timings, today=day, form="files", jobs=jobs, builder=builder)
+    judgement = judge(tree, timings, today=day, form="files", jobs=executor.beside, builder=builder)
     kept = None
     if not judgement.has_errors:
         part = part_of(shard, day, inputs, judgement.checked, builds)

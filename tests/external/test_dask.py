@@ -182,6 +182,7 @@ def test_results_come_in_order_and_once(cluster: Cluster, notes: Path) -> None:
     cluster.add()
     with open_executor(cluster.spec, 1, probe=compiler) as executor:
         assert executor.width == 2
+        assert executor.beside == 1
         work = functools.partial(stalled_once, notes, -1)
         assert list(executor.map(work, range(20))) == [bytes([n]) * SIZE for n in range(20)]
         assert runs(notes) == Counter(range(20))

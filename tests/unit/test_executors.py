@@ -392,3 +392,9 @@ def _is_gone(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:
         return True
+
+
+@LOCAL
+def test_as_many_processes_may_work_beside_it_as_it_has_jobs(spec: ExecutorSpec) -> None:
+    with open_executor(spec, 3) as executor:
+        assert executor.beside == 3

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from dracfg.kube.names import check_dns_subdomain
-from dracfg.lower.argocd import ROOT, argocd
+from dracfg.link.catalog import Catalog
+from dracfg.lower.argocd import ROOT, applications, parents
 from dracfg.lower.artifact import Artifact, Origin, Unit, make
 from dracfg.lower.sync import manifest_files
 
@@ -66,6 +68,13 @@ UNITS = (
     unit("west/nodes/training", thing("v1", "ConfigMap", "a"), synced=False),
     unit("east/guard", thing("v1", "Namespace")),
 )
+
+
+def argocd(catalog: Catalog, units: Iterable[Unit]) -> tuple[Unit, ...]:
+    """What all clusters come to, as a compile puts it together."""
+    listed = tuple(units)
+    made = [one for of in catalog.clusters.values() for one in applications(catalog, of, listed)]
+    return (*made, *parents(catalog))
 
 
 def objects(units: tuple[Unit, ...], path: str, kind: str) -> dict[str, dict[str, Any]]:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
+from dracfg.link.catalog import Catalog
 from dracfg.lower.artifact import Artifact, Origin, Unit, make
-from dracfg.lower.flux import flux
+from dracfg.lower.flux import kustomizations
 
 ORIGIN = Origin("all.yaml", "Cluster", "west")
 ADMISSION = "admissionregistration.k8s.io/v1"
+
+
+def flux(catalog: Catalog, units: Iterable[Unit]) -> tuple[Unit, ...]:
+    """What all clusters come to, as a compile puts it together."""
+    listed = tuple(units)
+    made = (kustomizations(catalog, of, listed) for of in catalog.clusters.values())
+    return tuple(one for of in made for one in of)
 
 
 def cluster(name: str = "west", namespace: str = "flux-system", **more: str) -> str:

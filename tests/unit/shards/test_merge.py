@@ -67,7 +67,7 @@ def test_same_tree_and_findings(
 def test_more_than_one_process_in_each(repository: Path, compiled: tuple[Path, Compiled]) -> None:
     for index, spec in ((1, "process"), (2, "thread")):
         with open_executor(parse_executor(spec), 2) as executor:
-            assert compile_shard(repository, Shard(index, 2), executor, jobs=2).part is not None
+            assert compile_shard(repository, Shard(index, 2), executor).part is not None
     assert merge_shards(repository, jobs=2).findings == compiled[1].findings
     assert files(repository) == files(compiled[0])
 

@@ -3,11 +3,17 @@
 import pytest
 import yaml
 
-from dracfg.check.standing import Change, check_standing, first_change
+from dracfg.check.standing import Change, clash_findings, clashes, first_change
 from dracfg.source.standing import Standing
 
 COUNT = ("{name: gpu, entitlement: gpu, count: 2}", "{name: gpu, entitlement: gpu, count: 4}")
 DIGEST = ("gitops: {engine: plain}", "gitops: {engine: plain, templateNames: digest}")
+
+
+def check_standing(catalog, units, standing):
+    """The findings of all clusters, as a compile puts them together."""
+    found = [clashes(catalog, of, units, standing) for of in catalog.clusters.values()]
+    return clash_findings(catalog, (clash for of in found for clash in of))
 
 
 def fixed(repository, finding):
