@@ -8,10 +8,10 @@ from datetime import date
 
 from dracfg.amending.compile import amend
 from dracfg.building import Builder
-from dracfg.cache.documents import Documents
+from dracfg.cache.documents import KnownFiles
 from dracfg.cache.outcome import Outcome
 from dracfg.cache.questions import AskedTree
-from dracfg.cache.states import States
+from dracfg.cache.states import KnownStates
 from dracfg.cache.store import Details, Store
 from dracfg.outcomes import outcome_of
 from dracfg.passes import Timings, keeping_all
@@ -37,9 +37,9 @@ def compile_remembered(
     Where some tenants alone changed since the last run, what stands is amended; only for `check`
     everything is worked out. Raises what `compile_repository` raises.
     """
-    states, documents = States(tree.root), Documents(tree.root)
-    known = timings.measure("read", documents.recall)
-    seen = Seen(kept=dict(known.kept), recorded=timings.measure("read", states.recall))
+    states = timings.measure("read", lambda: KnownStates.recall(tree.root))
+    known = timings.measure("read", lambda: KnownFiles.recall(tree.root))
+    seen = Seen(kept=timings.measure("read", lambda: known.kept), recorded=states.pieces)
     last = None if check else timings.measure("read", store.last)
     amended = None
     if last is not None:
@@ -55,8 +55,8 @@ def compile_remembered(
         )
         outcome, details = outcome_of(done), _details(done)
     if done.tree is not None and done.applied is not None:
-        states.remember(done.judgement.rendered.states, done.tree.lock, seen.recorded)
-        documents.remember(done.judgement.sources.files.values())
+        states.remember(done.judgement.rendered.states, done.tree.lock)
+        known.remember(done.judgement.sources.files.values())
     if done.tree is not None and done.is_settled:
         again = replace(outcome, stale=False, lock_fault=None, moved=())
         store.remember(tree.notes.items(), done.tree.lock.render(), again, details)

@@ -5,12 +5,12 @@ The bytes are kept too: what changed since is told from what it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from dracfg.cache.entry import FOLDER
-from dracfg.cache.pieces import read_pieces, write_pieces
+from dracfg.cache.pieces import Pieces
 from dracfg.source.files import SourceFile
 from dracfg.source.seen import key_of, key_with
 
@@ -20,43 +20,43 @@ _LENGTH = 4
 
 @dataclass(frozen=True, slots=True)
 class KnownFiles:
-    """Texts of files, and what they say, by `source.seen.key_of`."""
+    """Texts of files and what they say, by `source.seen.key_of`."""
 
-    texts: Mapping[str, bytes]
-    kept: Mapping[str, bytes]
+    pieces: Pieces
+
+    @classmethod
+    def recall(cls, root: Path) -> KnownFiles:
+        """The files that a repository's last runs understood; nothing where none are kept."""
+        return cls(Pieces(root / FOLDER / "documents"))
+
+    @property
+    def kept(self) -> dict[str, bytes]:
+        """What all of them say."""
+        return {key: _parted(piece)[1] for key, piece in self.pieces.items()}
 
     def file(self, path: str, digest: str) -> SourceFile | None:
         """The file as it was when its bytes had this SHA-256; None where that is not known."""
-        key = key_with(path, digest)
-        if key not in self.texts:
+        piece = self.pieces.get(key_with(path, digest))
+        if piece is None:
             return None
-        return SourceFile(path, self.texts[key].decode("utf-8"), None, self.kept[key])
-
-
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """The documents that a repository's last run understood."""
-
-    root: Path
-
-    def recall(self) -> KnownFiles:
-        """What the last run read; nothing where that is not kept."""
-        texts: dict[str, bytes] = {}
-        kept: dict[str, bytes] = {}
-        for key, piece in read_pieces(self._path).items():
-            end = _LENGTH + int.from_bytes(piece[:_LENGTH])
-            texts[key], kept[key] = piece[_LENGTH:end], piece[end:]
-        return KnownFiles(texts, kept)
+        text, kept = _parted(piece)
+        return SourceFile(path, text.decode("utf-8"), None, kept)
 
     def remember(self, files: Iterable[SourceFile]) -> None:
-        """Keep what these files say, and nothing of others."""
-        known = [(file.path, file.text.encode(), file.kept) for file in files if file.kept]
-        pieces = {
-            key_of(path, text): len(text).to_bytes(_LENGTH) + text + kept
-            for path, text, kept in known
+        """Keep what these files say; what is known of others may be forgotten."""
+        said = {key_of(file.path, file.text.encode()): file for file in files if file.kept}
+        fresh = {
+            key: _joined(file.text.encode(), file.kept or b"")
+            for key, file in said.items()
+            if key not in self.pieces
         }
-        write_pieces(self._path, pieces)
+        self.pieces.keep(fresh, said)
 
-    @property
-    def _path(self) -> Path:
-        return self.root / FOLDER / "documents"
+
+def _joined(text: bytes, kept: bytes) -> bytes:
+    return len(text).to_bytes(_LENGTH) + text + kept
+
+
+def _parted(piece: bytes) -> tuple[bytes, bytes]:
+    end = _LENGTH + int.from_bytes(piece[:_LENGTH])
+    return piece[_LENGTH:end], piece[end:]

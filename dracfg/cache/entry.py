@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,13 +34,17 @@ def write_entry(path: Path, body: bytes) -> None:
 
 def put_entry(path: Path, body: bytes) -> None:
     """Keep an entry that somebody relies on. Raises OSError, and the old one stands."""
+    put_file(path, (hashlib.sha256(body).hexdigest().encode() + b"\n", body))
+
+
+def put_file(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file of the cache from its parts, whole or not at all. Raises OSError."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
         (fresh.parent / ".gitignore").write_text("*\n", encoding="utf-8")
         with fresh.open("wb") as file:
-            file.write(hashlib.sha256(body).hexdigest().encode() + b"\n")
-            file.write(body)
+            file.writelines(parts)
         fresh.replace(path)
     except OSError:
         with suppress(OSError):

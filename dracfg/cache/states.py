@@ -9,44 +9,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from dracfg.cache.entry import FOLDER
-from dracfg.cache.pieces import read_pieces, write_pieces
+from dracfg.cache.pieces import Pieces
 from dracfg.emit.lock import Lock
 
 _SIGN = "sha256:"
 
 
 @dataclass(frozen=True, slots=True)
-class States:
-    """The states that a repository's last run left."""
+class KnownStates:
+    """Objects as a list in JSON, by the hexadecimal digest of the file that held them."""
 
-    root: Path
+    pieces: Pieces
 
-    def recall(self) -> dict[str, bytes]:
-        """Objects as a list in JSON, by the hexadecimal digest of their file; empty where nothing is kept."""
-        return read_pieces(self._path)
+    @classmethod
+    def recall(cls, root: Path) -> KnownStates:
+        """The states that a repository's last runs left; nothing where none are kept."""
+        return cls(Pieces(root / FOLDER / "states"))
 
-    def remember(
-        self,
-        states: Mapping[str, bytes],
-        lock: Lock,
-        before: Mapping[str, bytes] = MappingProxyType({}),
-    ) -> None:
-        """Keep objects of files by the path below `out/`, and `before` those that stand as they did.
+    def remember(self, made: Mapping[str, bytes], lock: Lock) -> None:
+        """Keep objects of files by the path below `out/`, and of the known ones those that stand.
 
         `lock` has the files' digests.
         """
-        kept: dict[str, bytes] = {}
-        for unit, digests in lock.units.items():
-            for name, digest in digests.items():
-                key = digest.removeprefix(_SIGN)
-                state = states.get(f"{unit}/{name}", before.get(key))
-                if state is not None:
-                    kept[key] = state
-        write_pieces(self._path, kept)
-
-    @property
-    def _path(self) -> Path:
-        return self.root / FOLDER / "states"
+        keys = {
+            f"{unit}/{name}": digest.removeprefix(_SIGN)
+            for unit, digests in lock.units.items()
+            for name, digest in digests.items()
+        }
+        fresh = {keys[path]: state for path, state in made.items() if path in keys}
+        self.pieces.keep(fresh, keys.values())

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dracfg.cache.documents import Documents
-from dracfg.pipeline import judge
+from dracfg.cache.documents import KnownFiles
+from dracfg.pipeline import Judgement, judge
 from dracfg.source import files
 from dracfg.source.seen import Seen
 
@@ -23,12 +23,16 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def remember(repository: Path, judged: Judgement) -> None:
+    KnownFiles.recall(repository).remember(judged.sources.files.values())
+
+
 def test_a_second_run_finds_the_same_and_reads_no_tenant(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = judge(repository)
-    Documents(repository).remember(first.sources.files.values())
-    kept = dict(Documents(repository).recall().kept)
+    remember(repository, first)
+    kept = KnownFiles.recall(repository).kept
     assert len(kept) == len(list((repository / "tenants").rglob("*.yaml")))
 
     def understood(path: str, _data: bytes) -> None:
@@ -42,10 +46,10 @@ def test_a_second_run_finds_the_same_and_reads_no_tenant(
 
 
 def test_a_file_that_changed_is_read(repository: Path) -> None:
-    Documents(repository).remember(judge(repository).sources.files.values())
+    remember(repository, judge(repository))
     path = min((repository / "tenants").rglob("*.yaml"))
     path.write_text(path.read_text().replace("name: ", "name: a-", 1))
-    kept = dict(Documents(repository).recall().kept)
+    kept = KnownFiles.recall(repository).kept
     again = judge(repository, seen=Seen(kept=kept))
     assert again.units == judge(repository).units
     assert any(
@@ -75,12 +79,12 @@ def test_a_sound_repository_is_compiled_without_a_look_at_places(
 
 def test_a_file_is_told_as_it_was(repository: Path) -> None:
     judged = judge(repository)
-    Documents(repository).remember(judged.sources.files.values())
+    remember(repository, judged)
     path = min((repository / "tenants").rglob("*.yaml"))
     before = path.read_bytes()
     path.write_bytes(b"# other\n" + before)
     named = path.relative_to(repository).as_posix()
-    known = Documents(repository).recall()
+    known = KnownFiles.recall(repository)
     file = known.file(named, hashlib.sha256(before).hexdigest())
     assert file is not None
     assert file.text.encode() == before
@@ -90,6 +94,6 @@ def test_a_file_is_told_as_it_was(repository: Path) -> None:
 def test_nothing_is_taken_from_an_entry_of_another_dracfg(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Documents(repository).remember(judge(repository).sources.files.values())
+    remember(repository, judge(repository))
     monkeypatch.setattr("dracfg.cache.pieces.compiler", lambda: "another")
-    assert not Documents(repository).recall().kept
+    assert not KnownFiles.recall(repository).kept

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dracfg.cache.states import States
+from dracfg.cache.states import KnownStates
 from dracfg.cli.main import invoke
 from dracfg.source import standing
 from dracfg.source.seen import Seen
@@ -40,7 +40,7 @@ def change(root: Path, old: str, new: str) -> None:
 def test_the_objects_are_those_that_the_files_hold(repository: Path) -> None:
     out = repository / "out"
     read, faults = read_standing(out)
-    known = States(repository).recall()
+    known = KnownStates.recall(repository).pieces
     assert not faults
     assert any("/retired/" in path for path in read.files)
     for path, objects in read.files.items():
@@ -69,7 +69,7 @@ def test_an_edited_file_is_read_as_it_stands(repository: Path) -> None:
     out = repository / "out"
     path = next(p for p in out.rglob("claim-templates.yaml") if "count: 4" in p.read_text("utf-8"))
     path.write_text(path.read_text("utf-8").replace("count: 4", "count: 7"), encoding="utf-8")
-    known, _ = read_standing(out, seen=Seen(recorded=States(repository).recall()))
+    known, _ = read_standing(out, seen=Seen(recorded=KnownStates.recall(repository).pieces))
     read, _ = read_standing(out)
     assert known == read
 
@@ -84,12 +84,12 @@ def test_an_entry_that_can_not_be_trusted_is_not(
         case "cut":
             path.write_bytes(content[:-9])
         case "edited":
-            path.write_bytes(content.replace(b"ResourceClaimTemplate", b"ResourceClaimTemplatE", 1))
+            path.write_bytes(content.replace(b'{"compiler"', b'{"Compiler"', 1))
         case "gone":
             path.unlink()
         case _:
             monkeypatch.setattr("dracfg.cache.pieces.compiler", lambda: "another")
-    assert States(repository).recall() == {}
+    assert KnownStates.recall(repository).pieces == {}
 
 
 @pytest.mark.parametrize(
