@@ -24,7 +24,7 @@ from dracfg.executors.executor import Executor
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Unit
 from dracfg.lower.gates import GatePlan
-from dracfg.lower.gitops import ByHand, engine_paths, shared_units
+from dracfg.lower.gitops import ByHand, is_of_engine, shared_units
 from dracfg.lower.units import lower_cluster
 from dracfg.source.standing import Standing, is_state_file
 
@@ -107,7 +107,7 @@ def build_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> Clu
         made.units,
         made.plan,
         made.by_hand,
-        named(unit for unit in made.units if unit.path in engine_paths(cluster)),
+        named(unit for unit in made.units if is_of_engine(cluster, unit.path)),
         findings,
         departures,
         clashes(catalog, cluster, made.units, standing),

@@ -170,15 +170,14 @@ def _cluster(catalog: Catalog, name: str | None) -> Cluster:
 
 def _stale(compiled: Compiled, cluster: Cluster) -> tuple[str, ...] | None:
     """The cluster's units that a compile would change; None where the catalog has errors."""
-    from dracfg.live.tree import synced_folders
+    from dracfg.live.tree import is_applied
 
     if compiled.tree is None:
         return None
-    folders = tuple(f"{folder}/" for folder in synced_folders(cluster))
     return tuple(
         unit.path
         for unit in compiled.tree.units
-        if unit.status != "unchanged" and f"{unit.path}/".startswith(folders)
+        if unit.status != "unchanged" and is_applied(cluster, unit.path)
     )
 
 

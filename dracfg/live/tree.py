@@ -17,6 +17,7 @@ from dracfg.emit.layout import LOCK_NAME, is_synced, unit_of
 from dracfg.emit.listing import list_folder
 from dracfg.kube.objects import ObjectKey, object_key
 from dracfg.link.catalog import Cluster
+from dracfg.lower.division import is_part
 from dracfg.model.cluster import ArgoCD
 from dracfg.source.records import RecordedObject, read_record
 
@@ -78,16 +79,19 @@ def read_tree(
     return tuple(manifests), tuple(faults)
 
 
-def synced_folders(cluster: Cluster) -> tuple[str, ...]:
-    """The folders under `out/` whose units are applied to the cluster itself."""
+def is_applied(cluster: Cluster, unit: str) -> bool:
+    """Whether a unit of `out/` is applied to the cluster itself."""
+    folder, _, name = unit.rpartition("/")
+    if unit.startswith(f"{cluster.name}/"):
+        return True
     gitops = cluster.document.spec.gitops
     if gitops.engine == "flux":
-        return (cluster.name, f"gitops/flux/{cluster.name}")
-    if isinstance(gitops, ArgoCD):
+        return folder == "gitops/flux" and is_part(name, cluster.name)
+    if isinstance(gitops, ArgoCD) and folder == "gitops/argocd":
         destination = gitops.destination
-        if {destination.server, destination.name} & set(_SAME_CLUSTER):
-            return (cluster.name, f"gitops/argocd/{cluster.name}")
-    return (cluster.name,)
+        here = {destination.server, destination.name} & set(_SAME_CLUSTER)
+        return bool(here) and is_part(name, cluster.name)
+    return False
 
 
 def _is_named(data: dict[str, Any]) -> bool:
@@ -111,11 +115,11 @@ def _nameless(one: RecordedObject) -> Diagnostic:
 def _units(out: Path, cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
     """The synced units of a cluster with their files, in the order of applying."""
     units: dict[str, list[str]] = {}
-    for folder in synced_folders(cluster):
+    for folder in (cluster.name, "gitops"):
         for name in list_folder(out / folder).files:
             path = f"{folder}/{name}"
             unit = unit_of(path, ())
-            if unit and path != LOCK_NAME and is_synced(path):
+            if unit and path != LOCK_NAME and is_synced(path) and is_applied(cluster, unit):
                 units.setdefault(unit, []).append(path[len(unit) + 1 :])
     yield from sorted(units.items(), key=lambda entry: _rank(entry[0]))
 

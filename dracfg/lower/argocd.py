@@ -10,15 +10,18 @@ Source: argoproj/argo-cd pkg/apis/application/v1alpha1, docs/operator-manual/dec
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from dracfg.kube.kinds import kind_of
 from dracfg.link.catalog import Catalog, Cluster
-from dracfg.lower.artifact import Artifact, Unit, make, origin_of
+from dracfg.lower.artifact import Artifact, K8sObject, Unit, make, origin_of
+from dracfg.lower.division import MAX_OBJECTS, part_path, shares
 from dracfg.lower.layers import CLUSTER, LAYER, SyncUnit, gitops_path, sync_name, sync_units
 from dracfg.lower.sync import LayerName, group_of, treatments
 from dracfg.lower.webhooks import INJECT_CA
 from dracfg.model.cluster import ArgoCD
+from dracfg.source.standing import Standing
 
 ROOT = "gitops/argocd/_root"
 """No cluster can be called `_root`, so no cluster's folder can be this one."""
@@ -38,15 +41,40 @@ _OWN_ALONE = "FailOnSharedResource=true"
 _IGNORE = "RespectIgnoreDifferences=true"
 
 
-def applications(catalog: Catalog, cluster: Cluster, units: Iterable[Unit]) -> tuple[Unit, ...]:
-    """The unit `gitops/argocd/<cluster>`, with an Application for each of the cluster's units."""
+def applications(
+    catalog: Catalog, cluster: Cluster, units: Iterable[Unit], standing: Standing
+) -> tuple[Unit, ...]:
+    """The unit `gitops/argocd/<cluster>`, with an Application for each of the cluster's units.
+
+    Where they are too many for one, those of tenants lie in parts of it, and it holds an Application
+    for each part. They stay there when they get fewer: the parent takes no Application over.
+    """
     gitops = cluster.document.spec.gitops
     if not isinstance(gitops, ArgoCD):
         return ()
     synced = sync_units(cluster, units)
-    children = (_child(catalog, gitops, one) for one in synced)
-    made = (*_projects(catalog, gitops, synced), *children)
-    return (Unit(f"gitops/argocd/{cluster.name}", made),)
+    by_project: dict[str, list[SyncUnit]] = {}
+    for one in synced:
+        by_project.setdefault(_project_name(one), []).append(one)
+    own: list[Artifact] = []
+    groups: dict[str, list[Artifact]] = {}
+    for name, parts in by_project.items():
+        made = (
+            _project(catalog, gitops, name, parts),
+            *(_child(catalog, gitops, one) for one in parts),
+        )
+        tenant = parts[0].tenant
+        (own if tenant is None else groups.setdefault(tenant, [])).extend(made)
+    path = f"gitops/argocd/{cluster.name}"
+    stand = standing.last_part(path) - 1
+    if not stand and len(own) + sum(map(len, groups.values())) <= MAX_OBJECTS:
+        return (Unit(path, (*own, *chain.from_iterable(groups.values()))),)
+    held = [
+        Unit(part_path(path, i), share)
+        for i, share in enumerate(shares(groups, least=stand), 1)
+        if share
+    ]
+    return (Unit(path, (*own, *(_part(cluster, gitops, unit) for unit in held))), *held)
 
 
 def parents(catalog: Catalog) -> tuple[Unit, ...]:
@@ -85,32 +113,43 @@ def _parent(cluster: Cluster, gitops: ArgoCD) -> list[Artifact]:
         labels={CLUSTER: cluster.name},
         annotations={_WAVE: str(_PROJECT_WAVE)},
     )
-    application = make(
+    application = _of_applications(cluster, gitops, path, name, (*_OPTIONS, _OWN_ALONE))
+    return [Artifact(project, file, origin), Artifact(application, file, origin)]
+
+
+def _part(cluster: Cluster, gitops: ArgoCD, unit: Unit) -> Artifact:
+    """The Application of a part of the cluster's unit.
+
+    It may take Applications over from another part, or from the unit itself: a fleet that grew moved them.
+    """
+    number = unit.path.rpartition(".")[2]
+    path = gitops_path(cluster, unit.path.partition("/")[2])
+    name = sync_name(cluster, f"applications.{number}")
+    made = _of_applications(cluster, gitops, path, name, _OPTIONS)
+    return Artifact(made, APPLICATIONS_FILE, origin_of(cluster.document, "spec", "gitops"))
+
+
+def _of_applications(
+    cluster: Cluster, gitops: ArgoCD, path: str, name: str, options: Sequence[str]
+) -> K8sObject:
+    """An Application of projects and Applications, under the project that the parent is under."""
+    return make(
         _API,
         "Application",
         name,
-        origin,
+        origin_of(cluster.document, "spec", "gitops"),
         {
             "spec": {
                 "source": _source(gitops, path),
-                "destination": destination,
-                "project": name,
-                "syncPolicy": _sync_policy((*_OPTIONS, _OWN_ALONE)),
+                "destination": {"server": _IN_CLUSTER, "namespace": gitops.namespace},
+                "project": sync_name(cluster, "applications"),
+                "syncPolicy": _sync_policy(options),
             }
         },
         namespace=gitops.namespace,
         labels={CLUSTER: cluster.name},
         annotations={_WAVE: "0", _PATHS: f"/{path}"},
     )
-    return [Artifact(project, file, origin), Artifact(application, file, origin)]
-
-
-def _projects(catalog: Catalog, gitops: ArgoCD, synced: Sequence[SyncUnit]) -> list[Artifact]:
-    """One project for the cluster's own layers, one a tenant."""
-    by_name: dict[str, list[SyncUnit]] = {}
-    for one in synced:
-        by_name.setdefault(_project_name(one), []).append(one)
-    return [_project(catalog, gitops, name, parts) for name, parts in by_name.items()]
 
 
 def _project_name(one: SyncUnit) -> str:

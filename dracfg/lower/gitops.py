@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.argocd import applications, parents
 from dracfg.lower.artifact import K8sObject, Unit
+from dracfg.lower.division import is_part
 from dracfg.lower.flux import kustomizations
 from dracfg.lower.snippets import snippets
+from dracfg.source.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +29,20 @@ class ByHand:
     kueue: str | None = None
 
 
-def engine_units(catalog: Catalog, cluster: Cluster, units: Sequence[Unit]) -> tuple[Unit, ...]:
+def engine_units(
+    catalog: Catalog, cluster: Cluster, units: Sequence[Unit], standing: Standing
+) -> tuple[Unit, ...]:
     """What the cluster's engine reads: one object for each of its `units` that is synced."""
-    return (*applications(catalog, cluster, units), *kustomizations(catalog, cluster, units))
+    return (
+        *applications(catalog, cluster, units, standing),
+        *kustomizations(catalog, cluster, units),
+    )
 
 
-def engine_paths(cluster: Cluster) -> tuple[str, ...]:
-    """Where those units lie."""
-    return f"gitops/argocd/{cluster.name}", f"gitops/flux/{cluster.name}"
+def is_of_engine(cluster: Cluster, path: str) -> bool:
+    """Whether a unit is one of those that the cluster's engine reads."""
+    folder, _, name = path.rpartition("/")
+    return folder in ("gitops/argocd", "gitops/flux") and is_part(name, cluster.name)
 
 
 def shared_units(catalog: Catalog, by_hand: Mapping[str, ByHand]) -> tuple[Unit, ...]:

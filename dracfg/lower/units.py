@@ -21,6 +21,7 @@ from dracfg.lower.audit import audit_policy
 from dracfg.lower.classes import FILE as CLASSES_FILE
 from dracfg.lower.classes import device_class_artifacts
 from dracfg.lower.controlplane import control_plane
+from dracfg.lower.division import divided
 from dracfg.lower.gates import GatePlan, cluster_gates
 from dracfg.lower.gitops import ByHand, engine_units, shared_units
 from dracfg.lower.kueue import (
@@ -55,9 +56,6 @@ from dracfg.lower.thirdparty import third_party_roles
 from dracfg.lower.tierplaces import place_objects
 from dracfg.lower.webhooks import webhooks
 from dracfg.source.standing import Standing
-
-MAX_OBJECTS = 900
-"""Objects of one synced unit. `kubectl kustomize` needs a second for 1,000 and minutes for 12,000."""
 
 RETIRED = "retired"
 
@@ -97,7 +95,7 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> Clu
     ]
     claims = claims_by_namespace(_objects(tenant_units, cluster))
     bare = [
-        *_guard_units(catalog, cluster, tenants, classes, tenant_units, claims),
+        *_guard_units(catalog, cluster, tenants, classes, tenant_units, claims, standing),
         *_platform_units(catalog, cluster, classes, counted, tenant_units, standing),
         *tenant_units,
     ]
@@ -116,7 +114,7 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> Clu
         third_party_roles(cluster),
         kueue_configuration(cluster, counted),
     )
-    return ClusterUnits((*units, *engine_units(catalog, cluster, units)), plan, by_hand)
+    return ClusterUnits((*units, *engine_units(catalog, cluster, units, standing)), plan, by_hand)
 
 
 def _control_plane_units(cluster: Cluster, plan: GatePlan) -> list[Unit]:
@@ -148,7 +146,8 @@ def _guard_units(
     classes: Sequence[ClassPlan],
     tenant_units: Iterable[Unit],
     claims: Mapping[str, tuple[str, ...]],
-) -> list[Unit]:
+    standing: Standing,
+) -> tuple[Unit, ...]:
     templates = Counter(
         str(artifact.object["metadata"]["namespace"])
         for unit in tenant_units
@@ -162,15 +161,15 @@ def _guard_units(
     ]
     extended = extended_resources(cluster, classes)
     by_name = {plan.name: plan for plan in classes}
-    groups = [
-        [
+    groups = {
+        tenant.name: [
             *namespace_artifacts(cluster, tenant, by_name, claims),
             *quota_artifacts(cluster, tenant, classes, extended=extended, templates=templates),
             *priority_quotas(cluster, tenant),
         ]
         for tenant in tenants
-    ]
-    return _split(f"{cluster.name}/guard", fixed, groups)
+    }
+    return divided(f"{cluster.name}/guard", fixed, groups, standing)
 
 
 def _platform_units(
@@ -180,7 +179,7 @@ def _platform_units(
     counted: Sequence[ClassPlan],
     tenant_units: Iterable[Unit],
     standing: Standing,
-) -> list[Unit]:
+) -> tuple[Unit, ...]:
     path = f"{cluster.name}/platform"
     versions = (
         *standing.objects(path, VERSIONS_FILE),
@@ -197,11 +196,14 @@ def _platform_units(
         *_retired_classes(cluster, classes, tenant_units, standing),
         *monitoring_objects(catalog, cluster),
     ]
-    of_tenants = [
-        (*cluster_role_bindings(cluster, tenant), *cluster_queues(cluster, tenant, counted))
+    of_tenants = {
+        tenant.name: (
+            *cluster_role_bindings(cluster, tenant),
+            *cluster_queues(cluster, tenant, counted),
+        )
         for tenant in catalog.tenants_on(cluster.name)
-    ]
-    return _split(path, artifacts, of_tenants)
+    }
+    return divided(path, artifacts, of_tenants, standing)
 
 
 def _retired_classes(
@@ -248,7 +250,7 @@ def _tenant_units(
     classes: Iterable[ClassPlan],
     counted: Sequence[ClassPlan],
     standing: Standing,
-) -> list[Unit]:
+) -> tuple[Unit, ...]:
     context = Context(cluster, tenant, {plan.name: plan for plan in classes})
     path = f"{cluster.name}/tenants/{tenant.name}"
     retain = cluster.document.spec.gitops.retain_templates
@@ -272,23 +274,7 @@ def _tenant_units(
     for artifact in (*role_bindings(cluster, tenant), *queues, *templates, *claims, *old, *places):
         namespace = artifact.object["metadata"].get("namespace", "")
         by_namespace.setdefault(namespace, []).append(artifact)
-    return _split(path, [], list(by_namespace.values()))
-
-
-def _split(
-    path: str, fixed: Sequence[Artifact], groups: Sequence[Sequence[Artifact]]
-) -> list[Unit]:
-    """Units of at most MAX_OBJECTS: `path`, `path.2` …; a group is never torn apart."""
-    units: list[list[Artifact]] = [list(fixed)]
-    for group in groups:
-        if units[-1] and len(units[-1]) + len(group) > MAX_OBJECTS:
-            units.append([])
-        units[-1] += group
-    return [
-        Unit(path if i == 0 else f"{path}.{i + 1}", tuple(artifacts))
-        for i, artifacts in enumerate(units)
-        if artifacts
-    ]
+    return divided(path, (), by_namespace, standing)
 
 
 def _with_engine(cluster: Cluster, unit: Unit) -> Unit:

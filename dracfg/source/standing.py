@@ -32,15 +32,21 @@ STATE_FILES = (
     "*/tenants/*/retired/*.yaml",
 )
 
-TEXT_FILES = ("*/metadata/*.schema.json", "*/metadata/retired/*.schema.json")
-"""State that is no object: what running containers may still read by."""
+TEXT_FILES = (
+    "*/metadata/*.schema.json",
+    "*/metadata/retired/*.schema.json",
+    "*/guard*/kustomization.yaml",
+    "*/platform*/kustomization.yaml",
+    "gitops/argocd/*/kustomization.yaml",
+)
+"""State that is no object: what running containers may still read by, and which parts a unit has."""
 
 _SHARED_OUT = 64
 """So many files are worth a process of their own."""
 
 CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
 
-_TEXT = ".schema.json"
+_TEXT = (".schema.json", "/kustomization.yaml")
 _STATE = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in STATE_FILES))
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -55,10 +61,20 @@ class Standing:
 
     files: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
-    _parts: Mapping[tuple[str, str], tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    _parts: Mapping[tuple[str, str], Sequence[str]] = field(init=False, repr=False, compare=False)
+    _last: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_parts", _by_unit(self.files))
+        found = sorted(_found_in_parts(self.files))
+        parts: dict[tuple[str, str], list[str]] = {}
+        last: dict[str, int] = {}
+        for number, unit, file, path in found:
+            parts.setdefault((unit, file), []).append(path)
+            last[unit] = number
+        for number, unit, _, _ in _found_in_parts(self.texts):
+            last[unit] = max(number, last.get(unit, 1))
+        object.__setattr__(self, "_parts", parts)
+        object.__setattr__(self, "_last", last)
 
     def objects(self, unit: str, file: str) -> tuple[dict[str, Any], ...]:
         """What stands in one file of a unit, in the order of its parts (`guard`, `guard.2` …).
@@ -68,6 +84,10 @@ class Standing:
         return tuple(
             thing for path in self._parts.get((unit, file), ()) for thing in self.files[path]
         )
+
+    def last_part(self, unit: str) -> int:
+        """The number of a unit's last part (`guard.8`: 8); 1 where it stands alone, or not at all."""
+        return self._last.get(unit, 1)
 
     def texts_of(self, unit: str) -> dict[str, str]:
         """The files of a unit that are kept as text, by their path in it."""
@@ -205,17 +225,14 @@ def _identity(path: str, thing: Mapping[str, Any]) -> tuple[str, str, str, str]:
     return path.split("/")[0], thing["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
-def _by_unit(paths: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """(unit, file) -> the paths of that file in all parts of the unit."""
-    parts: dict[tuple[str, str], list[tuple[int, str]]] = {}
+def _found_in_parts(paths: Iterable[str]) -> Iterator[tuple[int, str, str, str]]:
+    """(number of the part, unit, file in it, path) of each path."""
     for path in paths:
         steps = path.split("/")
-        depth = 3 if steps[1] == "tenants" else 2
+        depth = 3 if steps[1] in ("tenants", "argocd") else 2
         if (part := _PART.fullmatch(steps[depth - 1])) is not None:
             unit = "/".join((*steps[: depth - 1], part[1]))
-            place = parts.setdefault((unit, "/".join(steps[depth:])), [])
-            place.append((int(part[2] or 1), path))
-    return {key: tuple(path for _, path in sorted(found)) for key, found in parts.items()}
+            yield int(part[2] or 1), unit, "/".join(steps[depth:]), path
 
 
 def _is_object(thing: object) -> bool:

@@ -48,7 +48,7 @@ class Unit:
     def owner(self) -> str:
         """The cluster that the unit is for."""
         parts = self.path.split("/")
-        return parts[2] if self.fan_out else parts[0]
+        return parts[2].partition(".")[0] if self.fan_out else parts[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,16 @@ from dracfg.kube.names import check_dns_subdomain
 from dracfg.link.catalog import Catalog
 from dracfg.lower.argocd import ROOT, applications, parents
 from dracfg.lower.artifact import Artifact, Origin, Unit, make
+from dracfg.lower.division import MAX_OBJECTS
 from dracfg.lower.sync import manifest_files
+from dracfg.source.standing import Standing
 
 WAVE = "argocd.argoproj.io/sync-wave"
 PATHS = "argocd.argoproj.io/manifest-generate-paths"
 ORIGIN = Origin("all.yaml", "Cluster", "west")
 RBAC = "rbac.authorization.k8s.io/v1"
 RESOURCE = "resource.k8s.io/v1"
+NOTHING = Standing()
 ADMISSION = "admissionregistration.k8s.io/v1"
 
 
@@ -70,10 +73,16 @@ UNITS = (
 )
 
 
-def argocd(catalog: Catalog, units: Iterable[Unit]) -> tuple[Unit, ...]:
+def argocd(
+    catalog: Catalog, units: Iterable[Unit], standing: Standing = NOTHING
+) -> tuple[Unit, ...]:
     """What all clusters come to, as a compile puts it together."""
     listed = tuple(units)
-    made = [one for of in catalog.clusters.values() for one in applications(catalog, of, listed)]
+    made = [
+        one
+        for of in catalog.clusters.values()
+        for one in applications(catalog, of, listed, standing)
+    ]
     return (*made, *parents(catalog))
 
 
@@ -391,3 +400,89 @@ def test_a_tenant_that_comes_or_goes_changes_only_its_own_entries(catalog_of: An
 def test_the_order_of_units_does_not_matter(catalog_of: Any, made: tuple[Unit, ...]) -> None:
     again = argocd(catalog_of(cluster(), tenant("vision")), tuple(reversed(UNITS)))
     assert again == made
+
+
+@pytest.fixture(scope="module")
+def fleet() -> tuple[str, ...]:
+    return tuple(f"team-{i:03}" for i in range(MAX_OBJECTS))
+
+
+@pytest.fixture
+def large(catalog_of: Any, fleet: tuple[str, ...]) -> tuple[Unit, ...]:
+    """A cluster with as many tenants as are too many for two units."""
+    catalog = catalog_of(cluster(), *map(tenant, fleet))
+    return argocd(catalog, (*UNITS[1:4], *map(tenant_unit, fleet)))
+
+
+def test_what_is_too_much_for_one_unit_lies_in_parts(
+    large: tuple[Unit, ...], fleet: tuple[str, ...]
+) -> None:
+    parts = [unit for unit in large if unit.path.startswith("gitops/argocd/west")]
+    assert [unit.path for unit in parts] == [
+        "gitops/argocd/west",
+        *(f"gitops/argocd/west.{i}" for i in range(2, 6)),
+    ]
+    assert all(len(unit.artifacts) <= MAX_OBJECTS for unit in parts)
+    assert {name for unit in parts[1:] for name in objects(large, unit.path, "Application")} == {
+        f"dracfg-west-tenant-{name}" for name in fleet
+    }
+    for unit in parts[1:]:
+        projects = objects(large, unit.path, "AppProject")
+        children = objects(large, unit.path, "Application")
+        assert {child["spec"]["project"] for child in children.values()} == projects.keys()
+
+
+def test_the_unit_itself_has_the_layers_and_its_parts(large: tuple[Unit, ...]) -> None:
+    assert [*objects(large, "gitops/argocd/west", "Application")] == [
+        "dracfg-west-guard",
+        "dracfg-west-guard.2",
+        "dracfg-west-platform",
+        *(f"dracfg-west-applications.{i}" for i in range(2, 6)),
+    ]
+    assert [*objects(large, "gitops/argocd/west", "AppProject")] == ["dracfg-west-platform"]
+
+
+def test_a_part_is_followed_like_the_parents_own_folder(large: tuple[Unit, ...]) -> None:
+    parent = objects(large, ROOT, "Application")["dracfg-west-applications"]
+    part = objects(large, "gitops/argocd/west", "Application")["dracfg-west-applications.2"]
+    assert part["spec"]["source"]["path"] == "out/gitops/argocd/west.2"
+    assert part["metadata"]["annotations"][PATHS] == "/out/gitops/argocd/west.2"
+    assert part["spec"]["project"] == parent["spec"]["project"]
+    assert part["spec"]["destination"] == parent["spec"]["destination"]
+    assert "finalizers" not in part["metadata"]
+
+
+def test_parts_may_take_applications_over_from_one_another(large: tuple[Unit, ...]) -> None:
+    """Else a part that has got a tenant would refuse to sync until the other has pruned it."""
+    parent = objects(large, ROOT, "Application")["dracfg-west-applications"]
+    part = objects(large, "gitops/argocd/west", "Application")["dracfg-west-applications.2"]
+    alone = "FailOnSharedResource=true"
+    assert alone in parent["spec"]["syncPolicy"]["syncOptions"]
+    assert alone not in part["spec"]["syncPolicy"]["syncOptions"]
+
+
+def test_the_root_is_the_same_for_few_tenants_as_for_many(
+    catalog_of: Any, large: tuple[Unit, ...]
+) -> None:
+    small = argocd(catalog_of(cluster(), tenant("vision")), UNITS)
+    assert [unit for unit in small if unit.path == ROOT] == [
+        unit for unit in large if unit.path == ROOT
+    ]
+
+
+def test_who_is_in_a_part_stays_there_when_others_leave(
+    catalog_of: Any, large: tuple[Unit, ...], fleet: tuple[str, ...]
+) -> None:
+    """The parent refuses what a part holds, and a part that goes takes nothing along."""
+    paths = [f"{unit.path}/kustomization.yaml" for unit in large]
+    stood = Standing(texts=dict.fromkeys(paths, ""))
+    left = fleet[:9]
+    made = argocd(catalog_of(cluster(), *map(tenant, left)), map(tenant_unit, left), stood)
+    before = {name: unit.path for unit in large for name in _names(unit)}
+    after = {name: unit.path for unit in made for name in _names(unit)}
+    assert {f"dracfg-west-tenant-{name}" for name in left} <= after.keys()
+    assert after.items() <= before.items()
+
+
+def _names(unit: Unit) -> list[str]:
+    return [artifact.object["metadata"]["name"] for artifact in unit.artifacts]

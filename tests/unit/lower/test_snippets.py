@@ -10,6 +10,7 @@ import yaml
 from dracfg.lower.artifact import Origin, Unit, make
 from dracfg.lower.gitops import ByHand, engine_units, shared_units
 from dracfg.lower.snippets import snippets
+from dracfg.source.standing import Standing
 
 ORIGIN = Origin("all.yaml", "Cluster", "west")
 
@@ -156,7 +157,11 @@ def test_each_engine_gets_its_own_folder(catalog_of: Any) -> None:
         TENANT.replace("west", "p"),
     )
     units = [Unit(f"{name}/guard") for name in ("a", "f", "p")]
-    made = [one for of in catalog.clusters.values() for one in engine_units(catalog, of, units)]
+    made = [
+        one
+        for of in catalog.clusters.values()
+        for one in engine_units(catalog, of, units, Standing())
+    ]
     assert [unit.path for unit in made] == ["gitops/argocd/a", "gitops/flux/f"]
     shared = shared_units(catalog, {"f": ByHand(applier=[ROLE])})
     assert [unit.path for unit in shared] == ["gitops/argocd/_root", "gitops/snippets"]

@@ -1,0 +1,79 @@
+"""A unit too large for an engine → parts of it, in which groups of objects keep their places.
+
+A group's part follows from its name and from the number of parts, which doubles when one is full, and never
+falls below what stands. So who comes or goes moves nobody else: what an engine takes from one part to
+another may be missing for a while. Knows neither clusters nor tenants.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from dracfg.lower.artifact import Artifact, Unit
+from dracfg.source.standing import Standing
+
+MAX_OBJECTS = 900
+"""Objects of one synced unit. `kubectl kustomize` needs a second for 1,000 and minutes for 12,000."""
+
+
+def divided(
+    path: str,
+    fixed: Sequence[Artifact],
+    groups: Mapping[str, Sequence[Artifact]],
+    standing: Standing,
+) -> tuple[Unit, ...]:
+    """Units of at most MAX_OBJECTS: `path` with what is fixed, `path.2` …; a group is never torn apart.
+
+    A part for which there is nothing is left out.
+    """
+    first, *more = shares(groups, len(fixed), least=standing.last_part(path))
+    parts = ((*fixed, *first), *more)
+    return tuple(Unit(part_path(path, i), part) for i, part in enumerate(parts) if part)
+
+
+def shares(
+    groups: Mapping[str, Sequence[Artifact]], fixed: int = 0, least: int = 1
+) -> tuple[tuple[Artifact, ...], ...]:
+    """What of the groups each part holds, in their order; the first holds `fixed` objects beside them.
+
+    They are at least so many as stand already: a fleet that shrinks moves nobody.
+    """
+    parts: list[list[Artifact]] = [[] for _ in range(_number(fixed, groups, least))]
+    for name, group in groups.items():
+        parts[_place(name) % len(parts)] += group
+    return tuple(map(tuple, parts))
+
+
+def part_path(path: str, i: int) -> str:
+    """The path of a unit's part, counted from 0."""
+    return path if i == 0 else f"{path}.{i + 1}"
+
+
+def is_part(path: str, unit: str) -> bool:
+    """Whether a path is that of a unit, or of one of its parts."""
+    stem, dot, number = path.rpartition(".")
+    return path == unit or (bool(dot) and stem == unit and number.isdecimal())
+
+
+def _number(fixed: int, groups: Mapping[str, Sequence[Artifact]], least: int) -> int:
+    """How many parts are needed: the least power of two with which none is too large, or none holds two."""
+    placed = [(_place(name), len(group)) for name, group in groups.items() if group]
+    number = 1
+    while number < least or _is_crowded(number, fixed, placed):
+        number *= 2
+    return number
+
+
+def _is_crowded(number: int, fixed: int, placed: Iterable[tuple[int, int]]) -> bool:
+    """Whether a part is too large, though it would be smaller with more of them."""
+    sizes, members = [0] * number, [0] * number
+    sizes[0], members[0] = fixed, 1 if fixed else 0
+    for place, size in placed:
+        sizes[place % number] += size
+        members[place % number] += 1
+    return any(size > MAX_OBJECTS and count > 1 for size, count in zip(sizes, members, strict=True))
+
+
+def _place(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
