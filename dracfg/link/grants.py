@@ -97,7 +97,7 @@ def _own_grants(
 ) -> tuple[Grant, ...] | None:
     grants = []
     complete = places is not None
-    names = sorted({place.cluster for place in places or ()})
+    here = [clusters[name] for name in sorted({place.cluster for place in places or ()})]
     for i, entitlement in enumerate(document.spec.entitlements):
         steps = ("spec", "entitlements", i)
         tier = references.follow("HardwareTier", entitlement.tier, tiers, document, *steps, "tier")
@@ -112,15 +112,15 @@ def _own_grants(
             Grant(
                 name=entitlement.name,
                 tenant=document.name,
-                cluster=clusters[name],
+                cluster=cluster,
                 tier=tier,
                 policy=policy,
                 numbers=numbers,
-                owners=clusters[name].owners_of(tier),
+                owners=owners,
                 source=entitlement,
             )
-            for name in names
-            if clusters[name].pools_of(tier)
+            for cluster in here
+            if (owners := cluster.owners_of(tier))
         ]
     return tuple(grants) if complete else None
 
@@ -162,6 +162,8 @@ def _follow_others(
 
 def _lent(document: kinds.Tenant, grant: Grant) -> Grant:
     """A grant less what its tenant has offered to others."""
+    if not document.spec.offers:
+        return grant
     numbers = dict(grant.numbers)
     for offer in document.spec.offers:
         part = grant.policy.part(offer.size)
@@ -180,6 +182,8 @@ def _borrowed(
 
     A giver that is removed has nothing left to lend.
     """
+    if not document.spec.accepted_offers:
+        return []
     here = {place.cluster for place in places}
     found: dict[tuple[str, str], Grant] = {}
     for accepted in document.spec.accepted_offers:
