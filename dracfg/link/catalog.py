@@ -221,11 +221,12 @@ class Cluster:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A namespace of a tenant on one cluster."""
+    """A namespace of a tenant on one cluster. `position` is its own among those of the document."""
 
     tenant: str
     cluster: str
     namespace: TenantNamespace
+    position: int
 
     @property
     def name(self) -> str:

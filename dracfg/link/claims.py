@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dracfg.kube.quantity import Quantity
-from dracfg.link.catalog import Cluster, Grant, Part, Tenant, Tier
-from dracfg.link.classes import ClassPlan, class_name
+from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Tenant, Tier
+from dracfg.link.classes import ClassPlan, class_name, classes_by_name
+from dracfg.link.memo import per_catalog
 from dracfg.model.tenant import Alternative, Profile, ProfileConfig, Request, Toleration
 from dracfg.model.tier import (
     AttributeMatch,
@@ -75,6 +76,15 @@ class ClaimPlan:
     @property
     def devices(self) -> int:
         return sum(request.devices for request in self.requests)
+
+
+@per_catalog
+def plans_of(catalog: Catalog, cluster: Cluster, tenant: Tenant) -> tuple[ClaimPlan | None, ...]:
+    """The claim of each of a tenant's profiles on a cluster, as `claim_plan` says, in their order."""
+    classes = classes_by_name(catalog, cluster)
+    return tuple(
+        claim_plan(tenant, profile, cluster, classes) for profile in tenant.document.spec.profiles
+    )
 
 
 def claim_plan(

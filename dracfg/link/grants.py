@@ -83,7 +83,7 @@ def _places(
             if references.follow("Cluster", name, clusters, document, *steps) is None:
                 complete = False
             else:
-                places.append(Place(document.name, name, namespace))
+                places.append(Place(document.name, name, namespace, i))
     return tuple(places) if complete else None
 
 

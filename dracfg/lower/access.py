@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
-from dracfg.lower.artifact import Artifact, K8sObject, Origin, make, origin_of
+from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespace, make, origin_of
 from dracfg.lower.rights import TENANT
 from dracfg.lower.roles import (
     APPLIER,
@@ -78,12 +78,15 @@ def role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
     ]
     if spec.own_claims:
         held.append((OWN_CLAIMS, spec.access.use, "use"))
-    return tuple(
-        _binding(tenant, place, role, subjects, access)
-        for place in tenant.places_on(cluster.name)
-        for role, subjects, access in held
-        if subjects
-    )
+    bindings = [_binding(tenant, *one) for one in held if one[1]]
+    document = origin_of(tenant.document)
+    found = []
+    for place in tenant.places_on(cluster.name):
+        entry = document.at("spec", "namespaces", place.position)
+        for made, origin, via in bindings:
+            here = in_namespace(made, place.name)
+            found.append(Artifact(here, BINDINGS_FILE, origin, (entry, *via)))
+    return tuple(found)
 
 
 def cluster_role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
@@ -128,6 +131,7 @@ def applier_role(cluster: Cluster, objects: Iterable[K8sObject]) -> tuple[K8sObj
     if applier is None:
         return ()
     listed = tuple(objects)
+    kinds = {(thing["apiVersion"], thing["kind"]) for thing in listed}
     granted = [
         rule
         for thing in listed
@@ -136,7 +140,7 @@ def applier_role(cluster: Cluster, objects: Iterable[K8sObject]) -> tuple[K8sObj
     ]
     written = [
         _rule(applier_verbs(), group, [resource])
-        for group, resource in sorted({_resource(thing) for thing in listed})
+        for group, resource in sorted({_resource(*kind) for kind in kinds})
     ]
     rules = [*_merged([*written, *granted]), *_bind_rules(listed)]
     origin = origin_of(cluster.document, "spec", "gitops", "applier")
@@ -196,23 +200,20 @@ def _exporters(tenant: Tenant) -> tuple[Subject, ...]:
 
 
 def _binding(
-    tenant: Tenant, place: Place, role: str, subjects: tuple[Subject, ...], access: str
-) -> Artifact:
-    spec = tenant.document.spec
+    tenant: Tenant, role: str, subjects: tuple[Subject, ...], access: str
+) -> tuple[K8sObject, Origin, tuple[Origin, ...]]:
+    """A role's binding in any namespace, what it comes from, and what else asks for it."""
     origin = origin_of(tenant.document, "spec", "access", access)
-    via = [origin_of(tenant.document, "spec", "namespaces", spec.namespaces.index(place.namespace))]
-    if role == OWN_CLAIMS:
-        via.append(origin_of(tenant.document, "spec", "ownClaims"))
     made = make(
         RBAC_API,
         "RoleBinding",
         role,
         origin,
         {"subjects": [_subject(subject) for subject in subjects], "roleRef": _role_ref(role)},
-        namespace=place.name,
         labels={TENANT: tenant.name},
     )
-    return Artifact(made, BINDINGS_FILE, origin, tuple(via))
+    asked = (origin_of(tenant.document, "spec", "ownClaims"),) if role == OWN_CLAIMS else ()
+    return made, origin, asked
 
 
 def _subject(subject: Subject) -> dict[str, str]:
@@ -271,10 +272,9 @@ def _rule(verbs: Iterable[str], group: str, resources: Iterable[str]) -> Rule:
     return {"verbs": list(verbs), "apiGroups": [group], "resources": list(resources)}
 
 
-def _resource(thing: K8sObject) -> tuple[str, str]:
-    """(API group, plural) of an object's kind."""
-    group = thing["apiVersion"].rpartition("/")[0]
-    return group, plural(thing["kind"])
+def _resource(api_version: str, kind: str) -> tuple[str, str]:
+    """(API group, plural) of a kind."""
+    return api_version.rpartition("/")[0], plural(kind)
 
 
 def plural(kind: str) -> str:
