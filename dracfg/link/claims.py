@@ -190,6 +190,8 @@ def _single(ask: Ask) -> Ask:
 
 def _paired_counts(profile: Profile) -> dict[str, int]:
     """How many pairs each request takes part in; only for requests aligned with others."""
+    if not profile.align:
+        return {}
     counts = {request.name: request.count for request in profile.requests}
     return {
         name: counts[name]

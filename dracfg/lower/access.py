@@ -43,16 +43,16 @@ def cluster_roles(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ...]:
     holds them. Whose the bot is stands in no document; operators bind its roles.
     """
     origin = origin_of(cluster.document)
-    reasons: dict[str, tuple[Origin, ...]] = dict.fromkeys((USE, VIEW, PR_BOT, PR_BOT_RECORDS), ())
+    reasons: dict[str, list[Origin]] = {role: [] for role in (USE, VIEW, PR_BOT, PR_BOT_RECORDS)}
     for tenant in catalog.tenants_on(cluster.name):
         for role, why in _wanted(tenant, cluster):
-            reasons[role] = (*reasons.get(role, ()), why)
+            reasons.setdefault(role, []).append(why)
     return tuple(
         Artifact(
             make(RBAC_API, "ClusterRole", role.name, origin, {"rules": list(role.rules)}),
             ROLES_FILE,
             origin,
-            reasons[role.name],
+            tuple(reasons[role.name]),
         )
         for role in fixed_roles().values()
         if role.name in reasons
@@ -71,10 +71,11 @@ def role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
     spec = tenant.document.spec
     if spec.state == "removed":
         return ()
-    held: list[tuple[str, tuple[Subject, ...], str]] = [
-        (USE, _outside(tenant, spec.access.use), "use"),
-        (RUN, _workloads(tenant, spec.access.use), "use"),
-        (VIEW, _outside(tenant, spec.access.view), "view"),
+    outside, workloads = _parted(tenant, spec.access.use)
+    held = [
+        (USE, outside, "use"),
+        (RUN, workloads, "use"),
+        (VIEW, _parted(tenant, spec.access.view)[0], "view"),
     ]
     if spec.own_claims:
         held.append((OWN_CLAIMS, spec.access.use, "use"))
@@ -102,7 +103,7 @@ def cluster_role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, .
     for role, why in _wanted(tenant, cluster):
         if role in (RUN, OWN_CLAIMS):
             continue
-        people = _outside(tenant, (*access.use, *access.view))
+        people, _ = _parted(tenant, (*access.use, *access.view))
         subjects = _exporters(tenant) if role == MONITORING else people
         made = make(
             RBAC_API,
@@ -166,32 +167,33 @@ def _wanted(tenant: Tenant, cluster: Cluster) -> list[tuple[str, Origin]]:
     wanted = []
     if spec.own_claims and spec.access.use:
         wanted.append((OWN_CLAIMS, origin_of(tenant.document, "spec", "ownClaims")))
-    if _workloads(tenant, spec.access.use):
+    people, workloads = _parted(tenant, spec.access.use)
+    if workloads:
         wanted.append((RUN, origin_of(tenant.document, "spec", "access", "use")))
     reader = _READERS.get(spec.access.visibility)
-    if reader is not None and _outside(tenant, (*spec.access.use, *spec.access.view)):
+    if reader is not None and (people or _parted(tenant, spec.access.view)[0]):
         wanted.append((reader, origin_of(tenant.document, "spec", "access", "visibility")))
-    here = {place.name for place in tenant.places_on(cluster.name)}
-    if _exporters(tenant) and any(access.namespace in here for access in spec.admin_access):
-        wanted.append((MONITORING, origin_of(tenant.document, "spec", "adminAccess")))
+    if spec.admin_access and _exporters(tenant):
+        here = {place.name for place in tenant.places_on(cluster.name)}
+        if any(access.namespace in here for access in spec.admin_access):
+            wanted.append((MONITORING, origin_of(tenant.document, "spec", "adminAccess")))
     return wanted
 
 
-def _outside(tenant: Tenant, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-    """The subjects that no pod of the tenant can run under."""
-    own = _workloads(tenant, subjects := tuple(subjects))
-    return tuple(subject for subject in subjects if subject not in own)
-
-
-def _workloads(tenant: Tenant, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-    """Service accounts of the tenant's own namespaces."""
+def _parted(
+    tenant: Tenant, subjects: Iterable[Subject]
+) -> tuple[tuple[Subject, ...], tuple[Subject, ...]]:
+    """The subjects that no pod of the tenant can run under, and its namespaces' service accounts."""
     spaces = {space.name for space in tenant.document.spec.namespaces}
-    return tuple(
-        subject
-        for subject in subjects
-        if isinstance(subject, ServiceAccountSubject)
-        and subject.service_account.namespace in spaces
-    )
+    outside: list[Subject] = []
+    workloads: list[Subject] = []
+    for subject in subjects:
+        is_own = (
+            isinstance(subject, ServiceAccountSubject)
+            and subject.service_account.namespace in spaces
+        )
+        (workloads if is_own else outside).append(subject)
+    return tuple(outside), tuple(workloads)
 
 
 def _exporters(tenant: Tenant) -> tuple[Subject, ...]:

@@ -103,5 +103,5 @@ def in_namespace(thing: K8sObject, namespace: str) -> K8sObject:
 def annotate(thing: K8sObject, annotations: Mapping[str, str]) -> K8sObject:
     """The object with further annotations."""
     metadata = thing["metadata"]
-    merged = dict(sorted((metadata.get("annotations", {}) | dict(annotations)).items()))
+    merged = dict(sorted({**metadata.get("annotations", {}), **annotations}.items()))
     return {**thing, "metadata": {**metadata, "annotations": merged}}

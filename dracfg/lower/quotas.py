@@ -8,7 +8,7 @@ Source: kubernetes pkg/quota/v1/evaluator/core/resource_claims.go; kubernetes/ap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -27,28 +27,43 @@ TEMPLATES = "count/resourceclaimtemplates.resource.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
-class ClassKeys:
-    """The keys that charge for a cluster's classes, by class; those of admin access by themselves."""
+class QuotaKeys:
+    """The keys that charge for a cluster's classes, by class; those of admin access by themselves.
+
+    `nothing` has every key of a cluster's quotas, sorted, with the number of a namespace that has no
+    right to anything.
+    """
 
     of_devices: Mapping[str, tuple[str, ...]]
     of_watching: Mapping[str, tuple[str, ...]]
     nothing: Mapping[str, int]
-    """Every one of them, sorted, with the number of a namespace that has no right to anything."""
 
 
-def class_keys(cluster: Cluster, classes: Iterable[ClassPlan], *, extended: bool) -> ClassKeys:
+def cluster_keys(cluster: Cluster, classes: Iterable[ClassPlan], *, extended: bool) -> QuotaKeys:
     """`extended` says whether DRAExtendedResource is on there."""
     devices: dict[str, tuple[str, ...]] = {}
     watching: dict[str, tuple[str, ...]] = {}
     for plan in classes:
         keys = quota_keys(plan.name, plan.extended_name, cluster.minor, extended)
         (watching if plan.admin else devices)[plan.name] = keys
-    named = {key for keys in (*devices.values(), *watching.values()) for key in keys}
-    return ClassKeys(devices, watching, dict.fromkeys(sorted(named), 0))
+    named = {
+        CLAIMS,
+        TEMPLATES,
+        *(key for keys in (*devices.values(), *watching.values()) for key in keys),
+        *(f"requests.{resource}" for resource in _served_by_plugin(cluster)),
+    }
+    return QuotaKeys(devices, watching, dict.fromkeys(sorted(named), 0))
+
+
+def _served_by_plugin(cluster: Cluster) -> Iterator[str]:
+    """Every name that a device plugin serves here."""
+    for tier in cluster.tiers:
+        if tier.legacy_resource is not None and "devicePlugin" in cluster.owners_of(tier):
+            yield tier.legacy_resource
 
 
 def quota_artifacts(
-    tenancy: Tenancy, keys: ClassKeys, claims: Mapping[str, Sequence[str]]
+    tenancy: Tenancy, keys: QuotaKeys, claims: Mapping[str, Sequence[str]]
 ) -> tuple[Artifact, ...]:
     """One ResourceQuota a namespace.
 
@@ -81,9 +96,9 @@ def quota_artifacts(
 
 
 def _devices(
-    tenancy: Tenancy, place: Place, keys: ClassKeys, limits: Mapping[str, int]
+    tenancy: Tenancy, place: Place, keys: QuotaKeys, limits: Mapping[str, int]
 ) -> dict[str, int]:
-    """`spec.hard` of a namespace as far as it counts devices, whichever way they are reached."""
+    """`spec.hard` of a namespace with its devices, whichever way they are reached."""
     hard = dict(keys.nothing)
     for name in _watched(tenancy.tenant, place):
         for key in keys.of_watching.get(name, ()):
@@ -140,18 +155,16 @@ def class_limits(cluster: Cluster, tenant: Tenant, place: Place) -> Mapping[str,
 
 
 def _plugin_limits(cluster: Cluster, tenant: Tenant, place: Place) -> Mapping[str, int]:
-    """What a namespace may hold by device plugin, for every name that a plugin serves here."""
-    limits = {
-        tier.legacy_resource: 0
-        for tier in cluster.tiers
-        if tier.legacy_resource is not None and "devicePlugin" in cluster.owners_of(tier)
-    }
+    """What a namespace may hold by device plugin, by the name that the plugin serves."""
+    limits: dict[str, int] = {}
     if tenant.document.spec.state == "removed":
         return limits
     places = tenant.places_on(cluster.name)
     for grant in tenant.grants_on(cluster.name):
+        if "devicePlugin" not in grant.owners:
+            continue
         resource = grant.tier.legacy_resource
-        if resource is not None and "devicePlugin" in grant.owners:
+        if resource is not None:
             total = sum(numbers.limit for numbers in grant.on("devicePlugin").values())
             limits[resource] = limits.get(resource, 0) + whole_part(total, place, places)
     return limits

@@ -6,11 +6,11 @@ stands in its annotations as flat text. Knows nothing of the policies that read 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from dracfg.link.catalog import WHOLE, Cluster, Grant, Place, Policy, Tenant, Tier
-from dracfg.link.classes import ClassPlan, admin_class_name, class_name
+from dracfg.link.catalog import WHOLE, Catalog, Cluster, Grant, Place, Policy, Tenant, Tier
+from dracfg.link.classes import ClassPlan, admin_class_name, class_name, classes_by_name
+from dracfg.link.memo import per_catalog
 from dracfg.link.moves import has_tenant, of_ownership, position
 from dracfg.lower.artifact import K8sObject
 from dracfg.lower.quotas import grants_by_class
@@ -74,14 +74,15 @@ def rights(
 
 def _of_tenant(tenancy: Tenancy) -> dict[str, str]:
     """What is the same in all of a tenant's namespaces on a cluster."""
-    cluster, tenant, classes = tenancy.cluster, tenancy.tenant, tenancy.classes
+    cluster, tenant = tenancy.cluster, tenancy.tenant
+    texts = _fixed_texts(tenancy.catalog, cluster)
     counts = _largest_counts(tenancy)
     noted = {
-        CLASSES + name: _text(classes[name], grants, counts.get(name, 1))
+        CLASSES + name: _text(texts[name], grants, counts.get(name, 1))
         for name, grants in grants_by_class(cluster, tenant).items()
-        if name in classes
+        if name in texts
     }
-    noted |= {LATER + name: text for name, text in _later(cluster, tenant) if name in classes}
+    noted |= {LATER + name: text for name, text in _later(cluster, tenant) if name in texts}
     lists = {
         CONFIGS: _configs(cluster, tenant),
         LEGACY: _legacy_resources(cluster, tenant),
@@ -100,8 +101,8 @@ def _of_place(tenancy: Tenancy, place: Place, claims: Sequence[str]) -> dict[str
         for access in _watching(tenancy.tenant, place)
         for tier in access.tiers
     }
-    classes = tenancy.classes
-    noted = {CLASSES + name: _text(classes[name], (), 1) for name in watched & classes.keys()}
+    texts = _fixed_texts(tenancy.catalog, tenancy.cluster) if watched else {}
+    noted = {CLASSES + name: _text(texts[name], (), 1) for name in watched & texts.keys()}
     if claims:
         noted[CLAIMS] = _list(set(claims))
     return noted
@@ -210,20 +211,31 @@ def _largest_counts(tenancy: Tenancy) -> dict[str, int]:
     for plan in tenancy.plans:
         if plan is None:
             continue
-        pairs = Counter(request.origin for request in plan.requests)
         for request in plan.requests:
+            pairs = sum(other.origin == request.origin for other in plan.requests)
             for ask in request.asks:
-                count = ask.count * pairs[request.origin]
+                count = ask.count * pairs
                 counts[ask.plan.name] = max(count, counts.get(ask.plan.name, 1))
     return counts
 
 
-def _text(plan: ClassPlan, grants: tuple[Grant, ...], count: int) -> str:
+def _text(fixed: tuple[str, str], grants: Iterable[Grant], count: int) -> str:
+    head, tail = fixed
+    entitlement = "+".join(grant.name for grant in grants) or NOTHING
+    return f"entitlement={entitlement};{head};count={count};{tail}"
+
+
+@per_catalog
+def _fixed_texts(catalog: Catalog, cluster: Cluster) -> Mapping[str, tuple[str, str]]:
+    """What each class's text says to everybody: before the count, and after it."""
+    return {
+        name: (f"sharing={plan.policy.name};size={plan.part.name or WHOLE}", _behind_count(plan))
+        for name, plan in classes_by_name(catalog, cluster).items()
+    }
+
+
+def _behind_count(plan: ClassPlan) -> str:
     fields = {
-        "entitlement": "+".join(grant.name for grant in grants) or NOTHING,
-        "sharing": plan.policy.name,
-        "size": plan.part.name or WHOLE,
-        "count": str(count),
         "version": plan.policy.version or NOTHING,
         "state": "closed" if plan.closed else "open",
     }

@@ -39,7 +39,7 @@ from dracfg.lower.policyversions import RETIRED_FILE as RETIRED_VERSIONS_FILE
 from dracfg.lower.policyversions import policy_version_artifacts
 from dracfg.lower.priorities import priority_artifacts, priority_quotas
 from dracfg.lower.quarantine import device_taint_rules
-from dracfg.lower.quotas import class_keys, quota_artifacts
+from dracfg.lower.quotas import cluster_keys, quota_artifacts
 from dracfg.lower.retirement import retire
 from dracfg.lower.rights import claims_by_namespace
 from dracfg.lower.sync import with_engine, without_engine
@@ -151,7 +151,7 @@ def _guard_units(
         *admission(catalog, cluster, classes),
         *webhooks(catalog, cluster),
     ]
-    keys = class_keys(cluster, classes, extended=extended_resources(cluster, classes))
+    keys = cluster_keys(cluster, classes, extended=extended_resources(cluster, classes))
     groups = [
         [
             *namespace_artifacts(tenancy, claims),
