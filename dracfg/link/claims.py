@@ -159,6 +159,8 @@ def _ask(
 
 def _chosen(wanted: Request | Alternative, tier: Tier) -> Match | None:
     """What the chosen values ask of a device; choices that a rule refuses are left out."""
+    if not wanted.choose:
+        return None
     attributes: dict[str, AttributeMatch] = {}
     capacity: dict[str, CapacityRange] = {}
     for name, value in wanted.choose.items():

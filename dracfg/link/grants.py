@@ -76,14 +76,14 @@ def _places(
     document: kinds.Tenant, clusters: Mapping[str, Cluster], references: References
 ) -> tuple[Place, ...] | None:
     places = []
-    complete = True
+    tenant, complete = document.name, True
     for i, namespace in enumerate(document.spec.namespaces):
         for j, name in enumerate(namespace.clusters):
             steps = ("spec", "namespaces", i, "clusters", j)
             if references.follow("Cluster", name, clusters, document, *steps) is None:
                 complete = False
             else:
-                places.append(Place(document.name, name, namespace, i))
+                places.append(Place(tenant, name, namespace, i))
     return tuple(places) if complete else None
 
 
@@ -96,7 +96,7 @@ def _own_grants(
     references: References,
 ) -> tuple[Grant, ...] | None:
     grants = []
-    complete = places is not None
+    tenant, complete = document.name, places is not None
     here = [clusters[name] for name in sorted({place.cluster for place in places or ()})]
     for i, entitlement in enumerate(document.spec.entitlements):
         steps = ("spec", "entitlements", i)
@@ -111,7 +111,7 @@ def _own_grants(
         grants += [
             Grant(
                 name=entitlement.name,
-                tenant=document.name,
+                tenant=tenant,
                 cluster=cluster,
                 tier=tier,
                 policy=policy,

@@ -7,13 +7,13 @@ Sources: kubernetes/kubernetes staging/src/k8s.io/dynamic-resource-allocation/ap
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.catalog import Cluster, Tenant
 from dracfg.link.claims import Ask, ClaimPlan
 from dracfg.link.exposure import GROUP, Exposure, exposures, minor_versions
-from dracfg.lower.artifact import Artifact, Unit, origin_of
+from dracfg.lower.artifact import Artifact, Unit
 from dracfg.lower.helmvalues import values_file
 from dracfg.lower.markdown import page
 from dracfg.lower.metadataschema import (
@@ -23,7 +23,6 @@ from dracfg.lower.metadataschema import (
     schema_file,
     schema_files,
 )
-from dracfg.lower.templates import profile_places
 from dracfg.lower.tenancy import Tenancy
 from dracfg.metadata.reader import BY_NAME, BY_TEMPLATE, ROOT, SUFFIX
 from dracfg.model.tenant import Profile
@@ -34,7 +33,9 @@ CONTRACT = "CONTRACT.md"
 HANDOUTS = "tenants"
 
 
-def metadata_units(catalog: Catalog, cluster: Cluster, standing: Standing) -> tuple[Unit, ...]:
+def metadata_units(
+    cluster: Cluster, tenancies: Iterable[Tenancy], standing: Standing
+) -> tuple[Unit, ...]:
     """The unit of a cluster's metadata; none where no tier of it exposes anything, or did."""
     path = f"{cluster.name}/{FOLDER}"
     exposed = {one.tier.name: one for one in exposures(cluster)}
@@ -48,13 +49,14 @@ def metadata_units(catalog: Catalog, cluster: Cluster, standing: Standing) -> tu
         return (Unit(path, texts=texts, synced=False),) if texts else ()
     artifacts: list[Artifact] = []
     reading: list[Mapping[str, Any]] = []
-    for tenant in catalog.tenants_on(cluster.name):
-        values = handout_values(Tenancy(catalog, cluster, tenant), exposed)
+    for tenancy in tenancies:
+        values = handout_values(tenancy, exposed)
         if not values["profiles"]:
             continue
+        tenant = tenancy.tenant
         texts[f"{HANDOUTS}/{tenant.name}.md"] = handout(cluster, tenant, values)
         artifacts.append(
-            Artifact(values, f"{HANDOUTS}/{tenant.name}.yaml", origin_of(tenant.document, "spec"))
+            Artifact(values, f"{HANDOUTS}/{tenant.name}.yaml", tenancy.origin.at("spec"))
         )
         reading += _readers(tenant, values)
     texts[CONTRACT] = contract(cluster, tuple(exposed.values()), reading, tuple(retired))
@@ -68,7 +70,7 @@ def handout_values(tenancy: Tenancy, exposed: Mapping[str, Exposure]) -> dict[st
     profiles = {}
     for plan in tenancy.plans if not tenancy.is_removed else ():
         requests = _requests(plan, exposed) if plan is not None else {}
-        if plan is not None and requests and profile_places(tenant, plan.profile, cluster.name):
+        if plan is not None and requests and tenancy.places_of(plan.profile):
             profile = plan.profile
             shared = sorted(c.name for c in spec.shared_claims if c.profile == profile.name)
             profiles[profile.name] = {"requests": requests, **_read_facts(profile)} | (

@@ -6,7 +6,7 @@ units that they belong to. Either way a tenant's namespaces stand in what is the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.alerts import FILE, Group, rule_file, rule_object
@@ -17,7 +17,7 @@ from dracfg.lower.gatealerts import gate_alerts
 from dracfg.lower.metadataalerts import metadata_alerts
 from dracfg.lower.objectives import objective_groups
 from dracfg.lower.tenancy import Tenancy
-from dracfg.lower.tierplaces import place_group, tier_places
+from dracfg.lower.tierplaces import place_group
 
 FOLDER = "monitoring"
 TENANTS = "tenants"
@@ -28,11 +28,13 @@ def monitoring_objects(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ..
     return (*rule_object(cluster, cluster_groups(catalog, cluster)), *dashboard_objects(cluster))
 
 
-def monitoring_units(catalog: Catalog, cluster: Cluster) -> tuple[Unit, ...]:
+def monitoring_units(
+    catalog: Catalog, cluster: Cluster, tenancies: Iterable[Tenancy]
+) -> tuple[Unit, ...]:
     """The folder for people who load rules and dashboards themselves; none without any rule."""
     rules = (
         *rule_file(FILE, origin_of(cluster.document), cluster_groups(catalog, cluster)),
-        *_places(catalog, cluster),
+        *_places(tenancies),
     )
     if not rules:
         return ()
@@ -49,8 +51,7 @@ def cluster_groups(catalog: Catalog, cluster: Cluster) -> tuple[Group, ...]:
     )
 
 
-def _places(catalog: Catalog, cluster: Cluster) -> Iterator[Artifact]:
-    for tenant in catalog.tenants_on(cluster.name):
-        tenancy = Tenancy(catalog, cluster, tenant)
-        group = place_group(tenant, tier_places(tenancy))
-        yield from rule_file(f"{TENANTS}/{tenant.name}/{FILE}", tenancy.origin, [group])
+def _places(tenancies: Iterable[Tenancy]) -> Iterator[Artifact]:
+    for tenancy in tenancies:
+        group = place_group(tenancy.tenant, tenancy.tiers)
+        yield from rule_file(f"{TENANTS}/{tenancy.tenant.name}/{FILE}", tenancy.origin, [group])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from dracfg.link.catalog import Catalog, Cluster, Place, Policy, Tenant, Tier
+from dracfg.link.catalog import Catalog, Cluster, Policy, Tenant, Tier
 from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest
 from dracfg.link.classes import ClassPlan, admin_class_name
 from dracfg.link.memo import per_catalog
@@ -80,13 +80,6 @@ def _is_open(request: ClaimRequest) -> bool:
     return all(ask.grant.uses_claims for ask in request.asks)
 
 
-def profile_places(tenant: Tenant, profile: Profile, cluster: str) -> tuple[Place, ...]:
-    """The namespaces of a cluster in which a profile is emitted."""
-    if profile.namespaces is None:
-        return tenant.places_on(cluster)
-    return tuple(place for place in tenant.places_on(cluster) if place.name in profile.namespaces)
-
-
 def template_name(stem: str, revision: int, spec: Mapping[str, Any], naming: str) -> str:
     """`<stem>` with `-v2`, `-v3` … from its revision, or `<stem>-<digest of the spec>`."""
     if naming == "digest":
@@ -133,7 +126,7 @@ def requests_note(plan: ClaimPlan) -> str:
 def _templates(tenancy: Tenancy, plan: ClaimPlan, origin: Origin) -> Iterator[K8sObject]:
     """The same template in each namespace of the profile."""
     profile = plan.profile
-    places = profile_places(tenancy.tenant, profile, tenancy.cluster.name)
+    places = tenancy.places_of(profile)
     if not places:
         return iter(())
     naming = tenancy.cluster.document.spec.gitops.template_names

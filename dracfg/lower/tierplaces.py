@@ -12,23 +12,10 @@ from typing import Any
 from dracfg.link.catalog import Tenant
 from dracfg.lower.alerts import FILE, Group, rule_made
 from dracfg.lower.artifact import Artifact
-from dracfg.lower.templates import profile_places
 from dracfg.lower.tenancy import Tenancy
 
 SERIES = "dracfg:tier_namespace:info"
 NAME = "dracfg-tenant"
-
-
-def tier_places(tenancy: Tenancy) -> Mapping[str, tuple[str, ...]]:
-    """The tiers that the tenant's profiles ask for, by namespace of the cluster; both sorted."""
-    found: dict[str, set[str]] = {}
-    for plan in tenancy.plans if not tenancy.is_removed else ():
-        if plan is None:
-            continue
-        tiers = {ask.grant.tier.name for request in plan.requests for ask in request.asks}
-        for place in profile_places(tenancy.tenant, plan.profile, tenancy.cluster.name):
-            found.setdefault(place.name, set()).update(tiers)
-    return {name: tuple(sorted(found[name])) for name in sorted(found)}
 
 
 def place_group(tenant: Tenant, places: Mapping[str, Sequence[str]]) -> Group:
@@ -44,7 +31,7 @@ def place_objects(tenancy: Tenancy) -> tuple[Artifact, ...]:
     tenant, origin = tenancy.tenant, tenancy.origin
     return tuple(
         Artifact(rule_made(NAME, name, [place_group(tenant, {name: tiers})], origin), FILE, origin)
-        for name, tiers in tier_places(tenancy).items()
+        for name, tiers in tenancy.tiers.items()
     )
 
 

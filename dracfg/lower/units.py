@@ -105,8 +105,8 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> Clu
         *synced,
         *_control_plane_units(cluster, plan),
         *(node_pool(catalog, cluster, pool, plan) for pool in cluster.pools),
-        *metadata_units(catalog, cluster, standing),
-        *monitoring_units(catalog, cluster),
+        *metadata_units(cluster, tenancies, standing),
+        *monitoring_units(catalog, cluster, tenancies),
     ]
     by_hand = ByHand(
         applier_role(cluster, _objects(units, cluster)),

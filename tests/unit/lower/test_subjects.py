@@ -12,7 +12,7 @@ from dracfg.lower.subjects import (
     watched_tiers,
 )
 from dracfg.lower.tenancy import Tenancy
-from dracfg.lower.tierplaces import place_group, tier_places
+from dracfg.lower.tierplaces import place_group
 from tests.unit.lower.conftest import CatalogOf
 
 CLAIM_METRICS = {"claimAllocated", "claimReserved", "devicesPublished"}
@@ -80,7 +80,7 @@ def test_a_tier_has_the_words_of_its_driver(catalog_of: CatalogOf, platform: str
 def test_places_are_those_of_profiles(catalog_of: CatalogOf, platform: str, vision: str) -> None:
     catalog = catalog_of(platform, vision)
     tenant = catalog.tenants["vision"]
-    places = tier_places(Tenancy(catalog, catalog.clusters["east"], tenant))
+    places = Tenancy(catalog, catalog.clusters["east"], tenant).tiers
     assert places == {
         "vision-monitor": ("a100", "l40s"),
         "vision-train": ("a100", "l40s"),
@@ -92,4 +92,4 @@ def test_places_are_those_of_profiles(catalog_of: CatalogOf, platform: str, visi
 def test_a_tenant_that_left_has_no_place(catalog_of: CatalogOf, platform: str, vision: str) -> None:
     catalog = catalog_of(platform, vision.replace("spec:\n", "spec:\n  state: removed\n"))
     left = Tenancy(catalog, catalog.clusters["east"], catalog.tenants["vision"])
-    assert tier_places(left) == {}
+    assert left.tiers == {}
