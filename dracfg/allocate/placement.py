@@ -17,7 +17,7 @@ from dracfg.link.claims import claim_plan
 from dracfg.link.classes import device_classes
 from dracfg.lower.gates import GatePlan
 from dracfg.lower.quarantine import quarantined
-from dracfg.lower.templates import profile_places
+from dracfg.lower.tenancy import profile_places
 from dracfg.model.tenant import Profile
 
 FRACTIONS, TAINTS = "DRAFractionalCapacityRange", "DRADeviceTaints"

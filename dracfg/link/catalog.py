@@ -84,23 +84,28 @@ class Policy:
     def is_consumable(self) -> bool:
         return isinstance(self.spec, Consumable)
 
-    @property
+    @cached_property
     def is_sized(self) -> bool:
         """Whether tenants name a size or a partition."""
         return isinstance(self.spec, Consumable | Partitioned)
+
+    @cached_property
+    def _parts(self) -> Mapping[str, Part]:
+        """By name; of two with the same name the first."""
+        return {part.name: part for part in reversed(self.parts)}
 
     def part(self, text: str | int | None) -> Part | None:
         """The part that a tenant means; sizes are compared as quantities, so 10240Mi is 10Gi."""
         if text is None or not self.is_sized:
             return self.parts[0] if text is None and not self.is_sized else None
-        for part in self.parts:
-            if part.name == str(text):
-                return part
+        found = self._parts.get(str(text))
+        if found is not None:
+            return found
         try:
             amount = str(Quantity.parse(str(text)))
         except ValueError:
             return None
-        return next((part for part in self.parts if part.name == amount), None)
+        return self._parts.get(amount)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +179,13 @@ class Cluster:
         wanted = scheduler.pools
         return tuple(pool for pool in self.pools if wanted == "*" or pool.name in wanted)
 
+    @cached_property
+    def _pools(self) -> Mapping[Tier, tuple[Pool, ...]]:
+        found = grouped(self.offers(), lambda offer: (offer[1].tier,))
+        return {tier: tuple(pool for pool, _ in offers) for tier, offers in found.items()}
+
     def pools_of(self, tier: Tier) -> tuple[Pool, ...]:
-        return tuple(pool for pool, devices in self.offers() if devices.tier is tier)
+        return self._pools.get(tier, ())
 
     @cached_property
     def tiers(self) -> tuple[Tier, ...]:
@@ -188,9 +198,16 @@ class Cluster:
         found = {tier.driver.name: tier.driver for tier in self.tiers}
         return tuple(found[name] for name in sorted(found))
 
+    @cached_property
+    def _owners(self) -> Mapping[Tier, frozenset[Owner]]:
+        return {
+            tier: frozenset(pool.owner(tier.driver) for pool in pools)
+            for tier, pools in self._pools.items()
+        }
+
     def owners_of(self, tier: Tier) -> frozenset[Owner]:
         """Who hands out the tier's devices here; both while a move is under way."""
-        return frozenset(pool.owner(tier.driver) for pool in self.pools_of(tier))
+        return self._owners.get(tier, frozenset())
 
     def has_claims_ever(self, tier: Tier) -> bool:
         """Whether claims get the tier's devices here, now or in some stage of a rollout."""
@@ -204,11 +221,12 @@ class Cluster:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A namespace of a tenant on one cluster."""
+    """A namespace of a tenant on one cluster. `position` is its own among those of the document."""
 
     tenant: str
     cluster: str
     namespace: TenantNamespace
+    position: int
 
     @property
     def name(self) -> str:
@@ -260,11 +278,19 @@ class Tenant:
     def clusters(self) -> tuple[str, ...]:
         return tuple(sorted({place.cluster for place in self.places}))
 
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[Place, ...]]:
+        return grouped(self.places, lambda place: (place.cluster,))
+
+    @cached_property
+    def _grants(self) -> Mapping[str, tuple[Grant, ...]]:
+        return grouped(self.grants, lambda grant: (grant.cluster.name,))
+
     def places_on(self, cluster: str) -> tuple[Place, ...]:
-        return tuple(place for place in self.places if place.cluster == cluster)
+        return self._places.get(cluster, ())
 
     def grants_on(self, cluster: str) -> tuple[Grant, ...]:
-        return tuple(grant for grant in self.grants if grant.cluster.name == cluster)
+        return self._grants.get(cluster, ())
 
     def grant(self, cluster: str, name: str) -> Grant | None:
         return next((grant for grant in self.grants_on(cluster) if grant.name == name), None)

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dracfg.kube.quantity import Quantity
-from dracfg.link.catalog import Cluster, Grant, Part, Tenant, Tier
-from dracfg.link.classes import ClassPlan, class_name
+from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Tenant, Tier
+from dracfg.link.classes import ClassPlan, class_name, classes_by_name
+from dracfg.link.memo import per_catalog
 from dracfg.model.tenant import Alternative, Profile, ProfileConfig, Request, Toleration
 from dracfg.model.tier import (
     AttributeMatch,
@@ -75,6 +76,15 @@ class ClaimPlan:
     @property
     def devices(self) -> int:
         return sum(request.devices for request in self.requests)
+
+
+@per_catalog
+def plans_of(catalog: Catalog, cluster: Cluster, tenant: Tenant) -> tuple[ClaimPlan | None, ...]:
+    """The claim of each of a tenant's profiles on a cluster, as `claim_plan` says, in their order."""
+    classes = classes_by_name(catalog, cluster)
+    return tuple(
+        claim_plan(tenant, profile, cluster, classes) for profile in tenant.document.spec.profiles
+    )
 
 
 def claim_plan(
@@ -149,6 +159,8 @@ def _ask(
 
 def _chosen(wanted: Request | Alternative, tier: Tier) -> Match | None:
     """What the chosen values ask of a device; choices that a rule refuses are left out."""
+    if not wanted.choose:
+        return None
     attributes: dict[str, AttributeMatch] = {}
     capacity: dict[str, CapacityRange] = {}
     for name, value in wanted.choose.items():
@@ -180,6 +192,8 @@ def _single(ask: Ask) -> Ask:
 
 def _paired_counts(profile: Profile) -> dict[str, int]:
     """How many pairs each request takes part in; only for requests aligned with others."""
+    if not profile.align:
+        return {}
     counts = {request.name: request.count for request in profile.requests}
     return {
         name: counts[name]

@@ -69,6 +69,12 @@ def device_classes(catalog: Catalog, cluster: Cluster) -> tuple[ClassPlan, ...]:
     return tuple(sorted(plans, key=lambda plan: plan.name))
 
 
+@per_catalog
+def classes_by_name(catalog: Catalog, cluster: Cluster) -> Mapping[str, ClassPlan]:
+    """The same, to be looked up."""
+    return {plan.name: plan for plan in device_classes(catalog, cluster)}
+
+
 def policies_in_force(cluster: Cluster, tier: Tier) -> tuple[Policy, ...]:
     """The policies under which DRA hands out the tier on some pool, now or in some stage, by name."""
     found = {

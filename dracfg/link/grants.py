@@ -76,14 +76,14 @@ def _places(
     document: kinds.Tenant, clusters: Mapping[str, Cluster], references: References
 ) -> tuple[Place, ...] | None:
     places = []
-    complete = True
+    tenant, complete = document.name, True
     for i, namespace in enumerate(document.spec.namespaces):
         for j, name in enumerate(namespace.clusters):
             steps = ("spec", "namespaces", i, "clusters", j)
             if references.follow("Cluster", name, clusters, document, *steps) is None:
                 complete = False
             else:
-                places.append(Place(document.name, name, namespace))
+                places.append(Place(tenant, name, namespace, i))
     return tuple(places) if complete else None
 
 
@@ -96,8 +96,8 @@ def _own_grants(
     references: References,
 ) -> tuple[Grant, ...] | None:
     grants = []
-    complete = places is not None
-    names = sorted({place.cluster for place in places or ()})
+    tenant, complete = document.name, places is not None
+    here = [clusters[name] for name in sorted({place.cluster for place in places or ()})]
     for i, entitlement in enumerate(document.spec.entitlements):
         steps = ("spec", "entitlements", i)
         tier = references.follow("HardwareTier", entitlement.tier, tiers, document, *steps, "tier")
@@ -111,16 +111,16 @@ def _own_grants(
         grants += [
             Grant(
                 name=entitlement.name,
-                tenant=document.name,
-                cluster=clusters[name],
+                tenant=tenant,
+                cluster=cluster,
                 tier=tier,
                 policy=policy,
                 numbers=numbers,
-                owners=clusters[name].owners_of(tier),
+                owners=owners,
                 source=entitlement,
             )
-            for name in names
-            if clusters[name].pools_of(tier)
+            for cluster in here
+            if (owners := cluster.owners_of(tier))
         ]
     return tuple(grants) if complete else None
 
@@ -162,6 +162,8 @@ def _follow_others(
 
 def _lent(document: kinds.Tenant, grant: Grant) -> Grant:
     """A grant less what its tenant has offered to others."""
+    if not document.spec.offers:
+        return grant
     numbers = dict(grant.numbers)
     for offer in document.spec.offers:
         part = grant.policy.part(offer.size)
@@ -180,6 +182,8 @@ def _borrowed(
 
     A giver that is removed has nothing left to lend.
     """
+    if not document.spec.accepted_offers:
+        return []
     here = {place.cluster for place in places}
     found: dict[tuple[str, str], Grant] = {}
     for accepted in document.spec.accepted_offers:

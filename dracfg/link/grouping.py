@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
 _T = TypeVar("_T")
+_K = TypeVar("_K", bound=Hashable)
 
 
 def grouped(
-    things: Iterable[_T], keys: Callable[[_T], Iterable[str]]
-) -> Mapping[str, tuple[_T, ...]]:
+    things: Iterable[_T], keys: Callable[[_T], Iterable[_K]]
+) -> Mapping[_K, tuple[_T, ...]]:
     """The things under each of their keys, in their order."""
-    found: dict[str, list[_T]] = {}
+    found: dict[_K, list[_T]] = {}
     for thing in things:
         for key in keys(thing):
             found.setdefault(key, []).append(thing)

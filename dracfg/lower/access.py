@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
-from dracfg.lower.artifact import Artifact, K8sObject, Origin, make, origin_of
+from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespace, make, origin_of
 from dracfg.lower.rights import TENANT
 from dracfg.lower.roles import (
     APPLIER,
@@ -43,16 +43,16 @@ def cluster_roles(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ...]:
     holds them. Whose the bot is stands in no document; operators bind its roles.
     """
     origin = origin_of(cluster.document)
-    reasons: dict[str, tuple[Origin, ...]] = dict.fromkeys((USE, VIEW, PR_BOT, PR_BOT_RECORDS), ())
+    reasons: dict[str, list[Origin]] = {role: [] for role in (USE, VIEW, PR_BOT, PR_BOT_RECORDS)}
     for tenant in catalog.tenants_on(cluster.name):
         for role, why in _wanted(tenant, cluster):
-            reasons[role] = (*reasons.get(role, ()), why)
+            reasons.setdefault(role, []).append(why)
     return tuple(
         Artifact(
             make(RBAC_API, "ClusterRole", role.name, origin, {"rules": list(role.rules)}),
             ROLES_FILE,
             origin,
-            reasons[role.name],
+            tuple(reasons[role.name]),
         )
         for role in fixed_roles().values()
         if role.name in reasons
@@ -71,19 +71,23 @@ def role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
     spec = tenant.document.spec
     if spec.state == "removed":
         return ()
-    held: list[tuple[str, tuple[Subject, ...], str]] = [
-        (USE, _outside(tenant, spec.access.use), "use"),
-        (RUN, _workloads(tenant, spec.access.use), "use"),
-        (VIEW, _outside(tenant, spec.access.view), "view"),
+    outside, workloads = _parted(tenant, spec.access.use)
+    held = [
+        (USE, outside, "use"),
+        (RUN, workloads, "use"),
+        (VIEW, _parted(tenant, spec.access.view)[0], "view"),
     ]
     if spec.own_claims:
         held.append((OWN_CLAIMS, spec.access.use, "use"))
-    return tuple(
-        _binding(tenant, place, role, subjects, access)
-        for place in tenant.places_on(cluster.name)
-        for role, subjects, access in held
-        if subjects
-    )
+    bindings = [_binding(tenant, *one) for one in held if one[1]]
+    document = origin_of(tenant.document)
+    found = []
+    for place in tenant.places_on(cluster.name):
+        entry = document.at("spec", "namespaces", place.position)
+        for made, origin, via in bindings:
+            here = in_namespace(made, place.name)
+            found.append(Artifact(here, BINDINGS_FILE, origin, (entry, *via)))
+    return tuple(found)
 
 
 def cluster_role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
@@ -99,7 +103,7 @@ def cluster_role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, .
     for role, why in _wanted(tenant, cluster):
         if role in (RUN, OWN_CLAIMS):
             continue
-        people = _outside(tenant, (*access.use, *access.view))
+        people, _ = _parted(tenant, (*access.use, *access.view))
         subjects = _exporters(tenant) if role == MONITORING else people
         made = make(
             RBAC_API,
@@ -128,6 +132,7 @@ def applier_role(cluster: Cluster, objects: Iterable[K8sObject]) -> tuple[K8sObj
     if applier is None:
         return ()
     listed = tuple(objects)
+    kinds = {(thing["apiVersion"], thing["kind"]) for thing in listed}
     granted = [
         rule
         for thing in listed
@@ -136,7 +141,7 @@ def applier_role(cluster: Cluster, objects: Iterable[K8sObject]) -> tuple[K8sObj
     ]
     written = [
         _rule(applier_verbs(), group, [resource])
-        for group, resource in sorted({_resource(thing) for thing in listed})
+        for group, resource in sorted({_resource(*kind) for kind in kinds})
     ]
     rules = [*_merged([*written, *granted]), *_bind_rules(listed)]
     origin = origin_of(cluster.document, "spec", "gitops", "applier")
@@ -162,32 +167,33 @@ def _wanted(tenant: Tenant, cluster: Cluster) -> list[tuple[str, Origin]]:
     wanted = []
     if spec.own_claims and spec.access.use:
         wanted.append((OWN_CLAIMS, origin_of(tenant.document, "spec", "ownClaims")))
-    if _workloads(tenant, spec.access.use):
+    people, workloads = _parted(tenant, spec.access.use)
+    if workloads:
         wanted.append((RUN, origin_of(tenant.document, "spec", "access", "use")))
     reader = _READERS.get(spec.access.visibility)
-    if reader is not None and _outside(tenant, (*spec.access.use, *spec.access.view)):
+    if reader is not None and (people or _parted(tenant, spec.access.view)[0]):
         wanted.append((reader, origin_of(tenant.document, "spec", "access", "visibility")))
-    here = {place.name for place in tenant.places_on(cluster.name)}
-    if _exporters(tenant) and any(access.namespace in here for access in spec.admin_access):
-        wanted.append((MONITORING, origin_of(tenant.document, "spec", "adminAccess")))
+    if spec.admin_access and _exporters(tenant):
+        here = {place.name for place in tenant.places_on(cluster.name)}
+        if any(access.namespace in here for access in spec.admin_access):
+            wanted.append((MONITORING, origin_of(tenant.document, "spec", "adminAccess")))
     return wanted
 
 
-def _outside(tenant: Tenant, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-    """The subjects that no pod of the tenant can run under."""
-    own = _workloads(tenant, subjects := tuple(subjects))
-    return tuple(subject for subject in subjects if subject not in own)
-
-
-def _workloads(tenant: Tenant, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-    """Service accounts of the tenant's own namespaces."""
+def _parted(
+    tenant: Tenant, subjects: Iterable[Subject]
+) -> tuple[tuple[Subject, ...], tuple[Subject, ...]]:
+    """The subjects that no pod of the tenant can run under, and its namespaces' service accounts."""
     spaces = {space.name for space in tenant.document.spec.namespaces}
-    return tuple(
-        subject
-        for subject in subjects
-        if isinstance(subject, ServiceAccountSubject)
-        and subject.service_account.namespace in spaces
-    )
+    outside: list[Subject] = []
+    workloads: list[Subject] = []
+    for subject in subjects:
+        is_own = (
+            isinstance(subject, ServiceAccountSubject)
+            and subject.service_account.namespace in spaces
+        )
+        (workloads if is_own else outside).append(subject)
+    return tuple(outside), tuple(workloads)
 
 
 def _exporters(tenant: Tenant) -> tuple[Subject, ...]:
@@ -196,23 +202,20 @@ def _exporters(tenant: Tenant) -> tuple[Subject, ...]:
 
 
 def _binding(
-    tenant: Tenant, place: Place, role: str, subjects: tuple[Subject, ...], access: str
-) -> Artifact:
-    spec = tenant.document.spec
+    tenant: Tenant, role: str, subjects: tuple[Subject, ...], access: str
+) -> tuple[K8sObject, Origin, tuple[Origin, ...]]:
+    """A role's binding in any namespace, what it comes from, and what else asks for it."""
     origin = origin_of(tenant.document, "spec", "access", access)
-    via = [origin_of(tenant.document, "spec", "namespaces", spec.namespaces.index(place.namespace))]
-    if role == OWN_CLAIMS:
-        via.append(origin_of(tenant.document, "spec", "ownClaims"))
     made = make(
         RBAC_API,
         "RoleBinding",
         role,
         origin,
         {"subjects": [_subject(subject) for subject in subjects], "roleRef": _role_ref(role)},
-        namespace=place.name,
         labels={TENANT: tenant.name},
     )
-    return Artifact(made, BINDINGS_FILE, origin, tuple(via))
+    asked = (origin_of(tenant.document, "spec", "ownClaims"),) if role == OWN_CLAIMS else ()
+    return made, origin, asked
 
 
 def _subject(subject: Subject) -> dict[str, str]:
@@ -271,10 +274,9 @@ def _rule(verbs: Iterable[str], group: str, resources: Iterable[str]) -> Rule:
     return {"verbs": list(verbs), "apiGroups": [group], "resources": list(resources)}
 
 
-def _resource(thing: K8sObject) -> tuple[str, str]:
-    """(API group, plural) of an object's kind."""
-    group = thing["apiVersion"].rpartition("/")[0]
-    return group, plural(thing["kind"])
+def _resource(api_version: str, kind: str) -> tuple[str, str]:
+    """(API group, plural) of a kind."""
+    return api_version.rpartition("/")[0], plural(kind)
 
 
 def plural(kind: str) -> str:

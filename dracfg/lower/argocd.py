@@ -10,6 +10,7 @@ Source: argoproj/argo-cd pkg/apis/application/v1alpha1, docs/operator-manual/dec
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -195,26 +196,40 @@ def _permitted(parts: Sequence[SyncUnit]) -> dict[str, Any]:
     project in the commit that removed its last object would never be pruned.
     Source: argoproj/argo-cd controller/state.go (IsLiveResourcePermitted).
     """
-    layers = {"guard", "platform"} if parts[0].tenant is None else {"tenant"}
-    clustered: set[tuple[str, str]] = set()
-    namespaced: set[tuple[str, str]] = set()
-    for treatment in treatments().values():
-        if treatment.layers & layers:
-            kind = kind_of(f"{treatment.group}/v1", treatment.kind)
-            here = namespaced if kind is None or kind.namespaced else clustered
-            here.add((treatment.group, treatment.kind))
-    for thing in (thing for part in parts for thing in part.objects):
-        here = namespaced if "namespace" in thing["metadata"] else clustered
-        here.add((group_of(thing), thing["kind"]))
+    first = parts[0]
+    layers = frozenset[LayerName](("guard", "platform") if first.tenant is None else ("tenant",))
+    held = {
+        (thing["apiVersion"], thing["kind"], "namespace" in thing["metadata"])
+        for part in parts
+        for thing in part.objects
+    }
+    kinds = _treated(layers) | {
+        (api_version.rpartition("/")[0], kind, namespaced) for api_version, kind, namespaced in held
+    }
     permitted: dict[str, Any] = {}
-    if clustered:
-        permitted["clusterResourceWhitelist"] = _kind_list(clustered)
-    permitted["namespaceResourceWhitelist"] = _kind_list(namespaced)
+    if clustered := _kind_list(kinds, namespaced=False):
+        permitted["clusterResourceWhitelist"] = clustered
+    permitted["namespaceResourceWhitelist"] = _kind_list(kinds, namespaced=True)
     return permitted
 
 
-def _kind_list(kinds: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    return [{"group": group, "kind": kind} for group, kind in sorted(kinds)]
+@cache
+def _treated(layers: frozenset[LayerName]) -> frozenset[tuple[str, str, bool]]:
+    """(group, kind, whether it is namespaced) of what may ever stand in some layers."""
+    return frozenset(
+        (one.group, one.kind, kind is None or kind.namespaced)
+        for one in treatments().values()
+        if one.layers & layers
+        for kind in (kind_of(f"{one.group}/v1", one.kind),)
+    )
+
+
+def _kind_list(kinds: Iterable[tuple[str, str, bool]], *, namespaced: bool) -> list[dict[str, str]]:
+    return [
+        {"group": group, "kind": kind}
+        for group, kind, in_namespaces in sorted(kinds)
+        if in_namespaces is namespaced
+    ]
 
 
 def _namespaces(catalog: Catalog, parts: Sequence[SyncUnit]) -> set[str]:

@@ -17,6 +17,7 @@ K8sObject = dict[str, Any]
 MANAGED_BY = "app.kubernetes.io/managed-by"
 PART_OF = "app.kubernetes.io/part-of"
 ORIGIN = "dracfg.dev/origin"
+_OWN = {MANAGED_BY: "dracfg", PART_OF: "dracfg"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,7 @@ class Origin:
     pointer: tuple[str | int, ...] = ()
 
     def __str__(self) -> str:
-        steps = "".join(f"/{step}" for step in self.pointer)
-        return f"{self.path}#{self.kind}/{self.name}{steps}"
+        return "/".join((f"{self.path}#{self.kind}", self.name, *map(str, self.pointer)))
 
     def at(self, *steps: str | int) -> Origin:
         return Origin(self.path, self.kind, self.name, (*self.pointer, *steps))
@@ -85,16 +85,23 @@ def make(
     metadata: dict[str, Any] = {"name": name}
     if namespace is not None:
         metadata["namespace"] = namespace
-    own = {MANAGED_BY: "dracfg", PART_OF: "dracfg"}
-    metadata["labels"] = dict(sorted((own | dict(labels or {})).items()))
-    metadata["annotations"] = dict(
-        sorted((dict(annotations or {}) | {ORIGIN: str(origin)}).items())
+    metadata["labels"] = dict(sorted({**_OWN, **labels}.items())) if labels else {**_OWN}
+    noted = {ORIGIN: str(origin)}
+    metadata["annotations"] = (
+        dict(sorted({**annotations, **noted}.items())) if annotations else noted
     )
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}
+
+
+def in_namespace(thing: K8sObject, namespace: str) -> K8sObject:
+    """The object in a namespace; what is below metadata's own keys is shared with it."""
+    metadata = thing["metadata"]
+    placed = {"name": metadata["name"], "namespace": namespace, **metadata}
+    return {**thing, "metadata": placed}
 
 
 def annotate(thing: K8sObject, annotations: Mapping[str, str]) -> K8sObject:
     """The object with further annotations."""
     metadata = thing["metadata"]
-    merged = dict(sorted((metadata.get("annotations", {}) | dict(annotations)).items()))
+    merged = dict(sorted({**metadata.get("annotations", {}), **annotations}.items()))
     return {**thing, "metadata": {**metadata, "annotations": merged}}

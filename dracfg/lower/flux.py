@@ -104,7 +104,12 @@ def _source(gitops: Flux) -> dict[str, str]:
 
 def _health_checks(one: SyncUnit) -> list[dict[str, str]]:
     """How to tell whether the unit's objects work, for kinds that it holds."""
-    versions = {(group_of(thing), thing["kind"]): thing["apiVersion"] for thing in one.objects}
+    kinds = {kind for _, kind in _HEALTH}
+    versions = {
+        (group_of(thing), thing["kind"]): thing["apiVersion"]
+        for thing in one.objects
+        if thing["kind"] in kinds
+    }
     return [
         {"apiVersion": versions[key], "kind": key[1], **expressions}
         for key, expressions in _HEALTH.items()

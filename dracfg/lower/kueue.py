@@ -79,7 +79,7 @@ def cluster_queues(
     A tenant that is frozen or on its way out gets nothing new; what runs may end.
     """
     facts = kueue_facts(cluster.document.spec.addons.kueue)
-    queues = _queues(cluster, tenant, counted)
+    queues = _queues(cluster, tenant, counted) if facts is not None else {}
     if facts is None or not queues:
         return ()
     quotas = {
@@ -124,8 +124,7 @@ def local_queues(
         return ()
     found = []
     for place in tenant.places_on(cluster.name):
-        position = tenant.document.spec.namespaces.index(place.namespace)
-        origin = origin_of(tenant.document, "spec", "namespaces", position)
+        origin = origin_of(tenant.document, "spec", "namespaces", place.position)
         made = make(
             facts.api,
             "LocalQueue",
@@ -154,15 +153,16 @@ def counted_classes(
 
 def numbers_of(cluster: Cluster, tenant: Tenant) -> Mapping[str, tuple[int, int]]:
     """(guaranteed, limit) of a tenant on the cluster by class; nothing for one that was removed."""
-    guaranteed: Counter[str] = Counter()
-    limit: Counter[str] = Counter()
+    found: dict[str, tuple[int, int]] = {}
     for grant in tenant.grants_on(cluster.name) if tenant.document.spec.state != "removed" else ():
+        numbers = grant.on("dra")
         for part in grant.policy.parts:
-            if part.name in (numbers := grant.on("dra")):
+            if part.name in numbers:
                 name = class_name(grant.tier.name, grant.policy, part)
-                guaranteed[name] += numbers[part.name].guaranteed
-                limit[name] += numbers[part.name].limit
-    return {name: (guaranteed[name], limit[name]) for name in limit}
+                guaranteed, limit = found.get(name, (0, 0))
+                here = numbers[part.name]
+                found[name] = (guaranteed + here.guaranteed, limit + here.limit)
+    return found
 
 
 def kueue_configuration(cluster: Cluster, counted: Sequence[ClassPlan]) -> str | None:

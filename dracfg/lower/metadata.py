@@ -7,14 +7,13 @@ Sources: kubernetes/kubernetes staging/src/k8s.io/dynamic-resource-allocation/ap
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dracfg.link.catalog import Catalog, Cluster, Tenant
-from dracfg.link.claims import Ask, ClaimPlan, claim_plan
-from dracfg.link.classes import ClassPlan
+from dracfg.link.catalog import Cluster, Tenant
+from dracfg.link.claims import Ask, ClaimPlan
 from dracfg.link.exposure import GROUP, Exposure, exposures, minor_versions
-from dracfg.lower.artifact import Artifact, Unit, origin_of
+from dracfg.lower.artifact import Artifact, Unit
 from dracfg.lower.helmvalues import values_file
 from dracfg.lower.markdown import page
 from dracfg.lower.metadataschema import (
@@ -24,7 +23,7 @@ from dracfg.lower.metadataschema import (
     schema_file,
     schema_files,
 )
-from dracfg.lower.templates import profile_places
+from dracfg.lower.tenancy import Tenancy
 from dracfg.metadata.reader import BY_NAME, BY_TEMPLATE, ROOT, SUFFIX
 from dracfg.model.tenant import Profile
 from dracfg.source.standing import Standing
@@ -35,7 +34,7 @@ HANDOUTS = "tenants"
 
 
 def metadata_units(
-    catalog: Catalog, cluster: Cluster, classes: Sequence[ClassPlan], standing: Standing
+    cluster: Cluster, tenancies: Iterable[Tenancy], standing: Standing
 ) -> tuple[Unit, ...]:
     """The unit of a cluster's metadata; none where no tier of it exposes anything, or did."""
     path = f"{cluster.name}/{FOLDER}"
@@ -48,37 +47,31 @@ def metadata_units(
     texts |= retired
     if not exposed:
         return (Unit(path, texts=texts, synced=False),) if texts else ()
-    by_name = {plan.name: plan for plan in classes}
     artifacts: list[Artifact] = []
     reading: list[Mapping[str, Any]] = []
-    for tenant in catalog.tenants_on(cluster.name):
-        values = handout_values(cluster, tenant, by_name, exposed)
+    for tenancy in tenancies:
+        values = handout_values(tenancy, exposed)
         if not values["profiles"]:
             continue
+        tenant = tenancy.tenant
         texts[f"{HANDOUTS}/{tenant.name}.md"] = handout(cluster, tenant, values)
         artifacts.append(
-            Artifact(values, f"{HANDOUTS}/{tenant.name}.yaml", origin_of(tenant.document, "spec"))
+            Artifact(values, f"{HANDOUTS}/{tenant.name}.yaml", tenancy.origin.at("spec"))
         )
         reading += _readers(tenant, values)
     texts[CONTRACT] = contract(cluster, tuple(exposed.values()), reading, tuple(retired))
     return (Unit(path, tuple(artifacts), texts, synced=False),)
 
 
-def handout_values(
-    cluster: Cluster,
-    tenant: Tenant,
-    classes: Mapping[str, ClassPlan],
-    exposed: Mapping[str, Exposure],
-) -> dict[str, Any]:
+def handout_values(tenancy: Tenancy, exposed: Mapping[str, Exposure]) -> dict[str, Any]:
     """What an application's chart needs to know, by profile and request, as plain data."""
+    cluster, tenant = tenancy.cluster, tenancy.tenant
     spec = tenant.document.spec
     profiles = {}
-    for profile in () if spec.state == "removed" else spec.profiles:
-        plan = claim_plan(tenant, profile, cluster, classes)
-        if plan is None or not profile_places(tenant, profile, cluster.name):
-            continue
-        requests = _requests(plan, exposed)
-        if requests:
+    for plan in tenancy.plans if not tenancy.is_removed else ():
+        requests = _requests(plan, exposed) if plan is not None else {}
+        if plan is not None and requests and tenancy.places_of(plan.profile):
+            profile = plan.profile
             shared = sorted(c.name for c in spec.shared_claims if c.profile == profile.name)
             profiles[profile.name] = {"requests": requests, **_read_facts(profile)} | (
                 {"sharedClaims": shared} if shared else {}

@@ -6,10 +6,9 @@ units that they belong to. Either way a tenant's namespaces stand in what is the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from dracfg.link.catalog import Catalog, Cluster
-from dracfg.link.classes import ClassPlan
 from dracfg.lower.alerts import FILE, Group, rule_file, rule_object
 from dracfg.lower.artifact import Artifact, Unit, origin_of
 from dracfg.lower.dashboards import dashboard_objects, dashboard_texts
@@ -17,7 +16,8 @@ from dracfg.lower.fleetalerts import fleet_alerts
 from dracfg.lower.gatealerts import gate_alerts
 from dracfg.lower.metadataalerts import metadata_alerts
 from dracfg.lower.objectives import objective_groups
-from dracfg.lower.tierplaces import place_group, tier_places
+from dracfg.lower.tenancy import Tenancy
+from dracfg.lower.tierplaces import place_group
 
 FOLDER = "monitoring"
 TENANTS = "tenants"
@@ -29,12 +29,12 @@ def monitoring_objects(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ..
 
 
 def monitoring_units(
-    catalog: Catalog, cluster: Cluster, classes: Sequence[ClassPlan]
+    catalog: Catalog, cluster: Cluster, tenancies: Iterable[Tenancy]
 ) -> tuple[Unit, ...]:
     """The folder for people who load rules and dashboards themselves; none without any rule."""
     rules = (
         *rule_file(FILE, origin_of(cluster.document), cluster_groups(catalog, cluster)),
-        *_places(catalog, cluster, classes),
+        *_places(tenancies),
     )
     if not rules:
         return ()
@@ -51,8 +51,7 @@ def cluster_groups(catalog: Catalog, cluster: Cluster) -> tuple[Group, ...]:
     )
 
 
-def _places(catalog: Catalog, cluster: Cluster, classes: Sequence[ClassPlan]) -> Iterator[Artifact]:
-    by_name = {plan.name: plan for plan in classes}
-    for tenant in catalog.tenants_on(cluster.name):
-        group = place_group(tenant, tier_places(cluster, tenant, by_name))
-        yield from rule_file(f"{TENANTS}/{tenant.name}/{FILE}", origin_of(tenant.document), [group])
+def _places(tenancies: Iterable[Tenancy]) -> Iterator[Artifact]:
+    for tenancy in tenancies:
+        group = place_group(tenancy.tenant, tenancy.tiers)
+        yield from rule_file(f"{TENANTS}/{tenancy.tenant.name}/{FILE}", tenancy.origin, [group])

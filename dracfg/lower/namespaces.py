@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
-from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
-from dracfg.link.classes import ClassPlan, device_classes
+from dracfg.link.catalog import Cluster, Place
 from dracfg.lower.artifact import MANAGED_BY, ORIGIN, PART_OF, Artifact, K8sObject, make, origin_of
 from dracfg.lower.rights import namespace_labels, rights
+from dracfg.lower.tenancy import Tenancy
 
 FILE = "namespaces.yaml"
 OWN_NAMESPACE = "dracfg-system"
@@ -21,41 +22,29 @@ def own_namespace(cluster: Cluster) -> Artifact:
 
 
 def namespace_artifacts(
-    cluster: Cluster,
-    tenant: Tenant,
-    classes: Mapping[str, ClassPlan],
-    claims: Mapping[str, tuple[str, ...]],
+    tenancy: Tenancy, claims: Mapping[str, Sequence[str]]
 ) -> tuple[Artifact, ...]:
     """One Namespace for each of the tenant's that dracfg manages on the cluster.
 
     `claims` are the names that pods may use, by namespace (see `rights.claims_by_namespace`).
     """
     return tuple(
-        Artifact(
-            namespace_object(cluster, tenant, place, classes, claims.get(place.name, ())),
-            FILE,
-            origin_of(tenant.document, "spec", "namespaces", _position(tenant, place)),
-        )
-        for place in tenant.places_on(cluster.name)
-        if place.namespace.managed_by == "dracfg"
+        Artifact(made, FILE, tenancy.origin_of(place))
+        for place, made in _namespaces(tenancy, claims, "dracfg")
     )
 
 
 def external_namespaces(
-    catalog: Catalog, cluster: Cluster, claims: Mapping[str, tuple[str, ...]]
+    tenancies: Iterable[Tenancy], claims: Mapping[str, Sequence[str]]
 ) -> tuple[K8sObject, ...]:
     """What namespaces that somebody else manages must carry to have their rights.
 
     Nothing in them says that dracfg manages them, as it does not.
     """
-    classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
     return tuple(
-        _without_owner(
-            namespace_object(cluster, tenant, place, classes, claims.get(place.name, ()))
-        )
-        for tenant in catalog.tenants_on(cluster.name)
-        for place in tenant.places_on(cluster.name)
-        if place.namespace.managed_by == "external"
+        _without_owner(made)
+        for tenancy in tenancies
+        for _, made in _namespaces(tenancy, claims, "external")
     )
 
 
@@ -66,24 +55,22 @@ def _without_owner(thing: K8sObject) -> K8sObject:
     return {**thing, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
 
 
-def namespace_object(
-    cluster: Cluster,
-    tenant: Tenant,
-    place: Place,
-    classes: Mapping[str, ClassPlan],
-    claims: tuple[str, ...],
-) -> K8sObject:
-    origin = origin_of(tenant.document, "spec", "namespaces", _position(tenant, place))
-    return make(
-        "v1",
-        "Namespace",
-        place.name,
-        origin,
-        {},
-        labels=namespace_labels(cluster, tenant, place),
-        annotations=rights(cluster, tenant, place, classes, claims),
-    )
-
-
-def _position(tenant: Tenant, place: Place) -> int:
-    return tenant.document.spec.namespaces.index(place.namespace)
+def _namespaces(
+    tenancy: Tenancy, claims: Mapping[str, Sequence[str]], manager: Literal["dracfg", "external"]
+) -> Iterator[tuple[Place, K8sObject]]:
+    """The Namespaces of a tenant on a cluster that somebody manages."""
+    places = [place for place in tenancy.places if place.namespace.managed_by == manager]
+    held = rights(tenancy, claims) if places else {}
+    for place in places:
+        yield (
+            place,
+            make(
+                "v1",
+                "Namespace",
+                place.name,
+                tenancy.origin_of(place),
+                {},
+                labels=namespace_labels(tenancy.cluster, tenancy.tenant, place),
+                annotations=held[place.name],
+            ),
+        )

@@ -51,10 +51,11 @@ def priority_artifacts(cluster: Cluster) -> tuple[Artifact, ...]:
 
 def priority_quotas(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
     """One ResourceQuota a namespace and priority of the cluster, on the number of its pods."""
+    if not cluster.document.spec.priorities:
+        return ()
     found = []
     for place in tenant.places_on(cluster.name):
-        position = tenant.document.spec.namespaces.index(place.namespace)
-        origin = origin_of(tenant.document, "spec", "namespaces", position)
+        origin = origin_of(tenant.document, "spec", "namespaces", place.position)
         for i, priority in enumerate(cluster.document.spec.priorities):
             pods = pods_of(cluster, tenant, place, priority)
             selected = {

@@ -8,15 +8,16 @@ Source: kubernetes pkg/quota/v1/evaluator/core/resource_claims.go; kubernetes/ap
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from dracfg.kube.quota import quota_keys
 from dracfg.link.catalog import Cluster, Grant, Place, Tenant
 from dracfg.link.classes import ClassPlan, admin_class_name, class_name
 from dracfg.link.grants import whole_part
-from dracfg.lower.artifact import Artifact, make, origin_of
+from dracfg.lower.artifact import Artifact, make
+from dracfg.lower.tenancy import Tenancy
 from dracfg.packaged import read_data
 
 FILE = "quotas.yaml"
@@ -25,29 +26,62 @@ CLAIMS = "count/resourceclaims.resource.k8s.io"
 TEMPLATES = "count/resourceclaimtemplates.resource.k8s.io"
 
 
-def quota_artifacts(
-    cluster: Cluster,
-    tenant: Tenant,
-    classes: Iterable[ClassPlan],
-    *,
-    extended: bool,
-    templates: Mapping[str, int],
-) -> tuple[Artifact, ...]:
-    """One ResourceQuota a namespace. `extended` says whether DRAExtendedResource is on there.
+@dataclass(frozen=True, slots=True)
+class QuotaKeys:
+    """The keys that charge for a cluster's classes, by class; those of admin access by themselves.
 
-    `templates` is how many templates stand in a namespace, retired ones included.
+    `nothing` has every key of a cluster's quotas, sorted, with the number of a namespace that has no
+    right to anything.
     """
-    plans = tuple(classes)
+
+    of_devices: Mapping[str, tuple[str, ...]]
+    of_watching: Mapping[str, tuple[str, ...]]
+    nothing: Mapping[str, int]
+
+
+def cluster_keys(cluster: Cluster, classes: Iterable[ClassPlan], *, extended: bool) -> QuotaKeys:
+    """`extended` says whether DRAExtendedResource is on there."""
+    devices: dict[str, tuple[str, ...]] = {}
+    watching: dict[str, tuple[str, ...]] = {}
+    for plan in classes:
+        keys = quota_keys(plan.name, plan.extended_name, cluster.minor, extended)
+        (watching if plan.admin else devices)[plan.name] = keys
+    named = {
+        CLAIMS,
+        TEMPLATES,
+        *(key for keys in (*devices.values(), *watching.values()) for key in keys),
+        *(f"requests.{resource}" for resource in _served_by_plugin(cluster)),
+    }
+    return QuotaKeys(devices, watching, dict.fromkeys(sorted(named), 0))
+
+
+def _served_by_plugin(cluster: Cluster) -> Iterator[str]:
+    """Every name that a device plugin serves here."""
+    for tier in cluster.tiers:
+        if tier.legacy_resource is not None and "devicePlugin" in cluster.owners_of(tier):
+            yield tier.legacy_resource
+
+
+def quota_artifacts(
+    tenancy: Tenancy, keys: QuotaKeys, claims: Mapping[str, Sequence[str]]
+) -> tuple[Artifact, ...]:
+    """One ResourceQuota a namespace.
+
+    `claims` names the claims and templates that stand in each namespace, retired ones included (see
+    `rights.claims_by_namespace`).
+    """
+    cluster, tenant = tenancy.cluster, tenancy.tenant
+    via = tuple(
+        tenancy.origin.at("spec", "entitlements", i)
+        for i, _ in enumerate(tenant.document.spec.entitlements)
+    )
     found = []
-    for place in tenant.places_on(cluster.name):
-        origin = origin_of(
-            tenant.document,
-            "spec",
-            "namespaces",
-            tenant.document.spec.namespaces.index(place.namespace),
-        )
-        hard = quota_numbers(cluster, tenant, place, plans, extended=extended)
-        hard |= object_numbers(cluster, tenant, place, templates.get(place.name, 0))
+    for place in tenancy.places:
+        limits = class_limits(cluster, tenant, place)
+        templates = sum(name.startswith("template/") for name in claims.get(place.name, ()))
+        hard = _devices(tenancy, place, keys, limits)
+        hard |= object_numbers(cluster, tenant, place, limits, templates)
+        origin = tenancy.origin_of(place)
         made = make(
             "v1",
             "ResourceQuota",
@@ -57,52 +91,43 @@ def quota_artifacts(
             namespace=place.name,
             labels={"dracfg.dev/tenant": tenant.name},
         )
-        via = tuple(
-            origin_of(tenant.document, "spec", "entitlements", i)
-            for i, _ in enumerate(tenant.document.spec.entitlements)
-        )
         found.append(Artifact(made, FILE, origin, via))
     return tuple(found)
 
 
-def quota_numbers(
-    cluster: Cluster,
-    tenant: Tenant,
-    place: Place,
-    classes: Iterable[ClassPlan],
-    *,
-    extended: bool,
+def _devices(
+    tenancy: Tenancy, place: Place, keys: QuotaKeys, limits: Mapping[str, int]
 ) -> dict[str, int]:
-    """`spec.hard` of a namespace: devices by quota key."""
-    by_class = class_limits(cluster, tenant, place)
-    watched = _watched(tenant, place)
-    hard: Counter[str] = Counter()
-    for plan in classes:
-        if plan.admin and plan.name in watched:
-            continue
-        for key in quota_keys(plan.name, plan.extended_name, cluster.minor, extended):
-            hard[key] += by_class.get(plan.name, 0)
-    for resource, number in _plugin_limits(cluster, tenant, place).items():
-        hard[f"requests.{resource}"] += number
-    return dict(hard)
+    """`spec.hard` of a namespace with its devices, whichever way they are reached."""
+    hard = dict(keys.nothing)
+    for name in _watched(tenancy.tenant, place):
+        for key in keys.of_watching.get(name, ()):
+            hard.pop(key, None)
+    for name, limit in limits.items():
+        for key in keys.of_devices.get(name, ()):
+            hard[key] = hard.get(key, 0) + limit
+    for resource, number in _plugin_limits(tenancy.cluster, tenancy.tenant, place).items():
+        key = f"requests.{resource}"
+        hard[key] = hard.get(key, 0) + number
+    return hard
 
 
 def object_numbers(
-    cluster: Cluster, tenant: Tenant, place: Place, templates: int
+    cluster: Cluster, tenant: Tenant, place: Place, limits: Mapping[str, int], templates: int
 ) -> dict[str, int]:
     """How many claims and templates a namespace may have, by quota key.
 
-    Each claim takes at least one device or share of the limits, but for claims of admin access,
-    which exporters have on every node. A profile has room for as many retired templates as its
-    cluster keeps, even where none stands yet, so that the number moves little.
+    Each claim takes at least one device or share of the `limits` of classes, but for claims of admin
+    access, which exporters have on every node. A profile has room for as many retired templates as
+    its cluster keeps, even where none stands yet, so that the number moves little.
     """
     spec = tenant.document.spec
     if spec.state == "removed":
         return {CLAIMS: 0, TEMPLATES: templates}
     margin = _margins()
     watched = sum(len(a.tiers) for a in spec.admin_access if a.namespace == place.name)
-    nodes = sum(pool.document.spec.nodes for pool in cluster.pools)
-    claims = sum(class_limits(cluster, tenant, place).values()) + watched * nodes
+    nodes = sum(pool.document.spec.nodes for pool in cluster.pools) if watched else 0
+    claims = sum(limits.values()) + watched * nodes
     emitted = [p for p in spec.profiles if p.namespaces is None or place.name in p.namespaces]
     kept = 1 + cluster.document.spec.gitops.retain_templates
     room = max(templates, (len(emitted) + watched) * kept)
@@ -115,33 +140,33 @@ def object_numbers(
 
 def class_limits(cluster: Cluster, tenant: Tenant, place: Place) -> Mapping[str, int]:
     """What a namespace may hold of each class, in devices or shares."""
-    limits: Counter[str] = Counter()
+    limits: dict[str, int] = {}
     if tenant.document.spec.state == "removed":
         return limits
     places = tenant.places_on(cluster.name)
     for grant in tenant.grants_on(cluster.name):
+        numbers = grant.on("dra")
         for part in grant.policy.parts:
-            if part.name in (numbers := grant.on("dra")):
+            if part.name in numbers:
                 limit = numbers[part.name].limit
                 name = class_name(grant.tier.name, grant.policy, part)
-                limits[name] += whole_part(limit, place, places)
+                limits[name] = limits.get(name, 0) + whole_part(limit, place, places)
     return limits
 
 
 def _plugin_limits(cluster: Cluster, tenant: Tenant, place: Place) -> Mapping[str, int]:
-    """What a namespace may hold by device plugin, for every name that a plugin serves here."""
-    limits: Counter[str] = Counter()
-    for tier in cluster.tiers:
-        if tier.legacy_resource is not None and "devicePlugin" in cluster.owners_of(tier):
-            limits[tier.legacy_resource] += 0
+    """What a namespace may hold by device plugin, by the name that the plugin serves."""
+    limits: dict[str, int] = {}
     if tenant.document.spec.state == "removed":
         return limits
     places = tenant.places_on(cluster.name)
     for grant in tenant.grants_on(cluster.name):
+        if "devicePlugin" not in grant.owners:
+            continue
         resource = grant.tier.legacy_resource
-        if resource is not None and "devicePlugin" in grant.owners:
+        if resource is not None:
             total = sum(numbers.limit for numbers in grant.on("devicePlugin").values())
-            limits[resource] += whole_part(total, place, places)
+            limits[resource] = limits.get(resource, 0) + whole_part(total, place, places)
     return limits
 
 

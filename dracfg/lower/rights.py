@@ -6,15 +6,15 @@ stands in its annotations as flat text. Knows nothing of the policies that read 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from dracfg.link.catalog import WHOLE, Cluster, Grant, Place, Policy, Tenant, Tier
-from dracfg.link.claims import claim_plan
-from dracfg.link.classes import ClassPlan, admin_class_name, class_name
+from dracfg.link.catalog import WHOLE, Catalog, Cluster, Grant, Place, Policy, Tenant, Tier
+from dracfg.link.classes import ClassPlan, admin_class_name, class_name, classes_by_name
+from dracfg.link.memo import per_catalog
 from dracfg.link.moves import has_tenant, of_ownership, position
 from dracfg.lower.artifact import K8sObject
 from dracfg.lower.quotas import grants_by_class
+from dracfg.lower.tenancy import Tenancy
 from dracfg.model.kinds import Rollout
 from dracfg.model.tenant import AdminAccess
 
@@ -37,13 +37,9 @@ NOTHING = "-"
 
 
 def rights(
-    cluster: Cluster,
-    tenant: Tenant,
-    place: Place,
-    classes: Mapping[str, ClassPlan],
-    claims: Iterable[str] = (),
-) -> dict[str, str]:
-    """Annotations of the Namespace: tenant, state, and what its pods and claims may name.
+    tenancy: Tenancy, claims: Mapping[str, Sequence[str]]
+) -> Mapping[str, Mapping[str, str]]:
+    """Annotations of each Namespace by its name: tenant, state, what its pods and claims may name.
 
     `classes.dracfg.dev/<class>` is there for each class. Its text is `key=value;…`: entitlement
     (several joined with `+`), sharing, size (the part's name or `whole`), count (devices; the most
@@ -52,58 +48,80 @@ def rights(
     name, then `capacity.<key>=<quantity>` for each amount that every request of the class writes,
     and `admin=true` for classes of admin access.
 
-    Lists joined with `,`, each left out where it is empty: `dracfg.dev/claims` holds `claims`, the
-    `claim/<name>` and `template/<name>` that pods may name; `dracfg.dev/configs` ids of opaque
+    Lists joined with `,`, each left out where it is empty: `dracfg.dev/claims` holds the namespace's
+    `claims`, the `claim/<name>` and `template/<name>` that pods may name; `dracfg.dev/configs` ids of opaque
     parameters (see `config_id`); `dracfg.dev/legacy-resources` what device plugins serve.
     `later.dracfg.dev/<class>` ends the refusal of a class that a rollout has not brought to the tenant,
     or has taken back; `dracfg.dev/moved-resources` lists what device plugins served before.
     `dracfg.dev/own-claims` is `true` where the tenant writes claims by hand. A removed tenant has
     nothing but tenant and state.
 
-    `classes` are the cluster's by name. Keys stay valid since class names have at most 63
-    characters, the most for the name part of an annotation key (kubernetes/apimachinery
-    pkg/api/validation/objectmeta.go).
+    Keys stay valid since class names have at most 63 characters, the most for the name part of an
+    annotation key (kubernetes/apimachinery pkg/api/validation/objectmeta.go).
     """
-    spec = tenant.document.spec
-    noted = {TENANT: tenant.name, STATE: spec.state}
-    if spec.state == "removed":
-        return noted
-    counts = _largest_counts(tenant, cluster, classes)
-    noted |= {
-        CLASSES + name: _text(classes[name], grants, counts.get(name, 1))
-        for name, grants in sorted(grants_by_class(cluster, tenant).items())
-        if name in classes
+    spec = tenancy.tenant.document.spec
+    noted = {TENANT: tenancy.tenant.name, STATE: spec.state}
+    if tenancy.is_removed:
+        return {place.name: noted for place in tenancy.places}
+    noted |= _of_tenant(tenancy)
+    return {
+        place.name: dict(
+            sorted({**noted, **_of_place(tenancy, place, claims.get(place.name, ()))}.items())
+        )
+        for place in tenancy.places
     }
-    watched = {
-        admin_class_name(tier) for access in _watching(tenant, place) for tier in access.tiers
+
+
+def _of_tenant(tenancy: Tenancy) -> dict[str, str]:
+    """What is the same in all of a tenant's namespaces on a cluster."""
+    cluster, tenant = tenancy.cluster, tenancy.tenant
+    texts = _fixed_texts(tenancy.catalog, cluster)
+    counts = _largest_counts(tenancy)
+    noted = {
+        CLASSES + name: _text(texts[name], grants, counts.get(name, 1))
+        for name, grants in grants_by_class(cluster, tenant).items()
+        if name in texts
     }
-    noted |= {
-        CLASSES + name: _text(classes[name], (), 1) for name in sorted(watched & classes.keys())
-    }
-    noted |= {LATER + name: text for name, text in _later(cluster, tenant) if name in classes}
+    noted |= {LATER + name: text for name, text in _later(cluster, tenant) if name in texts}
     lists = {
-        CLAIMS: claims,
         CONFIGS: _configs(cluster, tenant),
         LEGACY: _legacy_resources(cluster, tenant),
         MOVED: _moved_resources(cluster, tenant),
     }
-    noted |= {key: text for key, names in lists.items() if (text := ",".join(sorted(set(names))))}
-    if spec.own_claims:
+    noted |= {key: _list(found) for key, names in lists.items() if (found := set(names))}
+    if tenant.document.spec.own_claims:
         noted[OWN_CLAIMS] = "true"
-    return dict(sorted(noted.items()))
+    return noted
+
+
+def _of_place(tenancy: Tenancy, place: Place, claims: Sequence[str]) -> dict[str, str]:
+    """What a namespace has beside that: the claims that stand in it, and what it may watch."""
+    watched = {
+        admin_class_name(tier)
+        for access in _watching(tenancy.tenant, place)
+        for tier in access.tiers
+    }
+    texts = _fixed_texts(tenancy.catalog, tenancy.cluster) if watched else {}
+    noted = {CLASSES + name: _text(texts[name], (), 1) for name in watched & texts.keys()}
+    if claims:
+        noted[CLAIMS] = _list(set(claims))
+    return noted
+
+
+def _list(names: Iterable[str]) -> str:
+    return ",".join(sorted(names))
 
 
 def claims_by_namespace(objects: Iterable[K8sObject]) -> Mapping[str, tuple[str, ...]]:
     """Namespace → the `claim/<name>` and `template/<name>` among objects, in their order."""
     kinds = {"ResourceClaim": "claim", "ResourceClaimTemplate": "template"}
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, list[str]] = {}
     for thing in objects:
-        if thing["kind"] in kinds:
+        kind = kinds.get(thing["kind"])
+        if kind is not None:
             metadata = thing["metadata"]
-            name = f"{kinds[thing['kind']]}/{metadata['name']}"
-            namespace = metadata["namespace"]
-            found[namespace] = (*found.get(namespace, ()), name)
-    return found
+            found.setdefault(metadata["namespace"], []).append(f"{kind}/{metadata['name']}")
+    return {namespace: tuple(names) for namespace, names in found.items()}
 
 
 def config_id(tier: Tier, policy: Policy) -> str:
@@ -121,11 +139,11 @@ def namespace_labels(cluster: Cluster, tenant: Tenant, place: Place) -> dict[str
     admin access for the namespace.
     """
     labels = {POD_SECURITY: BASELINE, **place.namespace.labels, TENANT: tenant.name}
-    held = {tier.name for tier in cluster.tiers if "dra" in cluster.owners_of(tier)}
-    if tenant.document.spec.state != "removed" and any(
-        held.intersection(access.tiers) for access in _watching(tenant, place)
-    ):
-        labels[ADMIN_LABEL] = "true"
+    watching = _watching(tenant, place)
+    if watching and tenant.document.spec.state != "removed":
+        held = {tier.name for tier in cluster.tiers if "dra" in cluster.owners_of(tier)}
+        if any(held.intersection(access.tiers) for access in watching):
+            labels[ADMIN_LABEL] = "true"
     return dict(sorted(labels.items()))
 
 
@@ -150,8 +168,8 @@ def _legacy_resources(cluster: Cluster, tenant: Tenant) -> Iterator[str]:
 def _later(cluster: Cluster, tenant: Tenant) -> Iterator[tuple[str, str]]:
     """(class, what a refusal of it says) for what a rollout keeps from a tenant."""
     for grant in tenant.grants_on(cluster.name):
-        rollout = _rollout(cluster, grant.tier)
-        if rollout is None or grant.uses_claims:
+        rollout = None if grant.uses_claims else _rollout(cluster, grant.tier)
+        if rollout is None:
             continue
         meanwhile = grant.tier.legacy_resource or "its device plugin's resource"
         spec = rollout.spec
@@ -180,38 +198,44 @@ def _moved_resources(cluster: Cluster, tenant: Tenant) -> Iterator[str]:
 
 def _rollout(cluster: Cluster, tier: Tier) -> Rollout | None:
     """The rollout that hands devices of a tier from owner to owner on a cluster."""
-    reached = (
-        move for pool in cluster.pools_of(tier) for move in of_ownership(pool.moves, {tier.name})
-    )
-    return next((move.rollout for move in reached), None)
+    moves = (move for pool in cluster.pools_of(tier) for move in pool.moves)
+    return next((move.rollout for move in of_ownership(moves, {tier.name})), None)
 
 
-def _largest_counts(
-    tenant: Tenant, cluster: Cluster, classes: Mapping[str, ClassPlan]
-) -> dict[str, int]:
+def _largest_counts(tenancy: Tenancy) -> dict[str, int]:
     """The most devices of each class that one request of a profile asks for.
 
     A request that was split into pairs counts with all its pairs, as it stands in the profile.
     """
     counts: dict[str, int] = {}
-    for profile in tenant.document.spec.profiles:
-        plan = claim_plan(tenant, profile, cluster, classes)
+    for plan in tenancy.plans:
         if plan is None:
             continue
-        pairs = Counter(request.origin for request in plan.requests)
         for request in plan.requests:
+            pairs = sum(other.origin == request.origin for other in plan.requests)
             for ask in request.asks:
-                count = ask.count * pairs[request.origin]
+                count = ask.count * pairs
                 counts[ask.plan.name] = max(count, counts.get(ask.plan.name, 1))
     return counts
 
 
-def _text(plan: ClassPlan, grants: tuple[Grant, ...], count: int) -> str:
+def _text(fixed: tuple[str, str], grants: Iterable[Grant], count: int) -> str:
+    head, tail = fixed
+    entitlement = "+".join(grant.name for grant in grants) or NOTHING
+    return f"entitlement={entitlement};{head};count={count};{tail}"
+
+
+@per_catalog
+def _fixed_texts(catalog: Catalog, cluster: Cluster) -> Mapping[str, tuple[str, str]]:
+    """What each class's text says to everybody: before the count, and after it."""
+    return {
+        name: (f"sharing={plan.policy.name};size={plan.part.name or WHOLE}", _behind_count(plan))
+        for name, plan in classes_by_name(catalog, cluster).items()
+    }
+
+
+def _behind_count(plan: ClassPlan) -> str:
     fields = {
-        "entitlement": "+".join(grant.name for grant in grants) or NOTHING,
-        "sharing": plan.policy.name,
-        "size": plan.part.name or WHOLE,
-        "count": str(count),
         "version": plan.policy.version or NOTHING,
         "state": "closed" if plan.closed else "open",
     }

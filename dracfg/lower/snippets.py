@@ -110,8 +110,7 @@ def _origin(catalog: Catalog, cluster: Cluster, namespace: K8sObject) -> Origin:
     for tenant in catalog.tenants_on(cluster.name):
         for place in tenant.places_on(cluster.name):
             if place.name == namespace["metadata"]["name"]:
-                position = tenant.document.spec.namespaces.index(place.namespace)
-                return origin_of(tenant.document, "spec", "namespaces", position)
+                return origin_of(tenant.document, "spec", "namespaces", place.position)
     return origin_of(cluster.document)
 
 

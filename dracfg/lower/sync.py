@@ -67,17 +67,27 @@ def group_of(thing: K8sObject) -> str:
     return str(thing["apiVersion"]).rpartition("/")[0]
 
 
-def retained_by_default(thing: K8sObject) -> bool:
-    """Whether objects of this kind stay on the cluster when they leave git."""
-    treatment = treatment_of(thing)
-    return treatment is not None and treatment.retained
+def with_engine(cluster: Cluster, thing: K8sObject, *, retained: bool | None = None) -> K8sObject:
+    """The object as the cluster's engine is to see it, without annotations of other engines.
+
+    `retained` says whether it stays on the cluster when it leaves git; None leaves that to its kind.
+    """
+    engine = cluster.document.spec.gitops.engine
+    wanted = _annotations(engine, thing["apiVersion"], thing["kind"], retained)
+    bare = without_engine(thing)
+    return annotate(bare, wanted) if wanted else bare
 
 
-def with_engine(cluster: Cluster, thing: K8sObject, *, retained: bool) -> K8sObject:
-    """The object as the cluster's engine is to see it, without annotations of other engines."""
-    treatment = treatment_of(thing)
+@cache
+def _annotations(
+    engine: str, api_version: str, kind: str, retained: bool | None
+) -> Mapping[str, str]:
+    """What an engine is told about the objects of a kind."""
+    treatment = treatment_of({"apiVersion": api_version, "kind": kind})
+    if retained is None:
+        retained = treatment is not None and treatment.retained
     wanted: dict[str, str] = {}
-    match cluster.document.spec.gitops.engine:
+    match engine:
         case "argocd":
             if treatment is not None:
                 wanted[_WAVE] = str(treatment.wave)
@@ -88,8 +98,7 @@ def with_engine(cluster: Cluster, thing: K8sObject, *, retained: bool) -> K8sObj
                 wanted[_PRUNE] = _DISABLED
             if treatment is not None and treatment.literal:
                 wanted[_SUBSTITUTE] = _DISABLED
-    bare = without_engine(thing)
-    return annotate(bare, wanted) if wanted else bare
+    return wanted
 
 
 def without_engine(thing: K8sObject) -> K8sObject:

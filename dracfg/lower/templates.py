@@ -8,16 +8,17 @@ Source: kubernetes/api@v0.36.3 resource/v1/types.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from dracfg.link.catalog import Cluster, Place, Tenant, Tier
-from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest, claim_plan
+from dracfg.link.catalog import Catalog, Cluster, Policy, Tenant, Tier
+from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest
 from dracfg.link.classes import ClassPlan, admin_class_name
+from dracfg.link.memo import per_catalog
 from dracfg.link.parts import digest
-from dracfg.lower.artifact import Artifact, K8sObject, Origin, make, origin_of
+from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespace, make, origin_of
 from dracfg.lower.classes import RESOURCE_API, plain_map
 from dracfg.lower.selectors import request_selectors
+from dracfg.lower.tenancy import Tenancy
 from dracfg.model.tenant import AdminAccess, Profile, ProfileConfig, Toleration
 
 TEMPLATES_FILE = "claim-templates.yaml"
@@ -29,54 +30,37 @@ TENANT = "dracfg.dev/tenant"
 PROFILE = "dracfg.dev/profile"
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What the lowering of one tenant's claims on one cluster looks at."""
-
-    cluster: Cluster
-    tenant: Tenant
-    classes: Mapping[str, ClassPlan]
-
-    @property
-    def tolerates_taints(self) -> bool:
-        """Device taints are on by default from 1.36; before, tolerations would be dropped."""
-        gates = self.cluster.document.spec.feature_gates
-        return gates.get("DRADeviceTaints", self.cluster.minor not in ("1.34", "1.35"))
-
-
-def template_artifacts(context: Context) -> tuple[Artifact, ...]:
+def template_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
     """Every template of the tenant on the cluster: profiles by namespace, then admin access."""
     found = []
-    for i, profile in enumerate(context.tenant.document.spec.profiles):
-        plan = claim_plan(context.tenant, profile, context.cluster, context.classes)
+    for i, plan in enumerate(tenancy.plans):
         if plan is None:
             continue
-        origin, via = origin_of(context.tenant.document, "spec", "profiles", i), _via(plan)
+        origin, via = tenancy.origin.at("spec", "profiles", i), _via(tenancy.catalog, plan)
         found += [
             Artifact(made, TEMPLATES_FILE, origin, via)
-            for made in _templates(context, plan, origin)
+            for made in _templates(tenancy, plan, origin)
         ]
-    found += _admin_templates(context)
+    found += _admin_templates(tenancy)
     return tuple(found)
 
 
-def claim_artifacts(context: Context) -> tuple[Artifact, ...]:
+def claim_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
     """The claims that several pods of one namespace share.
 
     Where a rollout has not brought the tenant every class of one, it is left out: admission refuses it.
     """
-    spec = context.tenant.document.spec
-    profiles = {profile.name: profile for profile in spec.profiles}
+    spec = tenancy.tenant.document.spec
+    if not spec.shared_claims:
+        return ()
+    here = {place.name for place in tenancy.places}
+    plans = {profile.name: plan for profile, plan in zip(spec.profiles, tenancy.plans, strict=True)}
     found = []
     for i, shared in enumerate(spec.shared_claims):
-        here = {place.name for place in context.tenant.places_on(context.cluster.name)}
-        profile = profiles.get(shared.profile)
-        if profile is None or shared.namespace not in here:
-            continue
-        plan = claim_plan(context.tenant, profile, context.cluster, context.classes)
+        plan = plans.get(shared.profile) if shared.namespace in here else None
         if plan is None or not all(_is_open(request) for request in plan.requests):
             continue
-        origin = origin_of(context.tenant.document, "spec", "sharedClaims", i)
+        origin = tenancy.origin.at("spec", "sharedClaims", i)
         made = make(
             RESOURCE_API,
             "ResourceClaim",
@@ -84,25 +68,16 @@ def claim_artifacts(context: Context) -> tuple[Artifact, ...]:
             origin,
             {"spec": claim_spec(plan)},
             namespace=shared.namespace,
-            labels=_labels(context.tenant, profile),
+            labels=_labels(tenancy.tenant, plan.profile),
             annotations={REQUESTS: requests_note(plan), "dracfg.dev/pods": str(shared.pods)},
         )
-        found.append(Artifact(made, CLAIMS_FILE, origin, _via(plan)))
+        found.append(Artifact(made, CLAIMS_FILE, origin, _via(tenancy.catalog, plan)))
     return tuple(found)
 
 
 def _is_open(request: ClaimRequest) -> bool:
     """Whether the tenant may claim every class of a request now."""
     return all(ask.grant.uses_claims for ask in request.asks)
-
-
-def profile_places(tenant: Tenant, profile: Profile, cluster: str) -> tuple[Place, ...]:
-    """The namespaces of a cluster in which a profile is emitted."""
-    return tuple(
-        place
-        for place in tenant.places_on(cluster)
-        if profile.namespaces is None or place.name in profile.namespaces
-    )
 
 
 def template_name(stem: str, revision: int, spec: Mapping[str, Any], naming: str) -> str:
@@ -148,64 +123,64 @@ def requests_note(plan: ClaimPlan) -> str:
     return ",".join(notes)
 
 
-def _templates(context: Context, plan: ClaimPlan, origin: Origin) -> Iterator[K8sObject]:
+def _templates(tenancy: Tenancy, plan: ClaimPlan, origin: Origin) -> Iterator[K8sObject]:
     """The same template in each namespace of the profile."""
-    naming = context.cluster.document.spec.gitops.template_names
-    labels = _labels(context.tenant, plan.profile)
+    profile = plan.profile
+    places = tenancy.places_of(profile)
+    if not places:
+        return iter(())
+    naming = tenancy.cluster.document.spec.gitops.template_names
+    labels = _labels(tenancy.tenant, profile)
     note = {REQUESTS: requests_note(plan)}
     spec = {
-        "metadata": {"labels": _claim_labels(context.tenant, plan.profile), "annotations": note},
+        "metadata": {"labels": dict(sorted(labels.items())), "annotations": note},
         "spec": claim_spec(plan),
     }
-    priority = plan.profile.priority
-    name = template_name(plan.profile.name, plan.profile.revision, spec, naming)
-    for place in profile_places(context.tenant, plan.profile, context.cluster.name):
-        yield make(
-            RESOURCE_API,
-            "ResourceClaimTemplate",
-            name,
-            origin,
-            {"spec": spec},
-            namespace=place.name,
-            labels=labels,
-            annotations=note if priority is None else {**note, PRIORITY: priority},
-        )
+    made = make(
+        RESOURCE_API,
+        "ResourceClaimTemplate",
+        template_name(profile.name, profile.revision, spec, naming),
+        origin,
+        {"spec": spec},
+        labels=labels,
+        annotations=note if profile.priority is None else {**note, PRIORITY: profile.priority},
+    )
+    return (in_namespace(made, place.name) for place in places)
 
 
-def _admin_templates(context: Context) -> list[Artifact]:
+def _admin_templates(tenancy: Tenancy) -> list[Artifact]:
     """A template a watched tier: every device on the node, in use or not, without taking it."""
     found = []
-    for i, access in enumerate(context.tenant.document.spec.admin_access):
-        here = {place.name for place in context.tenant.places_on(context.cluster.name)}
-        if access.namespace not in here:
+    for i, access in enumerate(tenancy.tenant.document.spec.admin_access):
+        if all(place.name != access.namespace for place in tenancy.places):
             continue
-        origin = origin_of(context.tenant.document, "spec", "adminAccess", i)
+        origin = tenancy.origin.at("spec", "adminAccess", i)
         for name in access.tiers:
-            plan = context.classes.get(admin_class_name(name))
+            plan = tenancy.classes.get(admin_class_name(name))
             if plan is not None:
-                made = _admin_template(context, plan, access, origin)
+                made = _admin_template(tenancy, plan, access, origin)
                 found.append(Artifact(made, TEMPLATES_FILE, origin, _tier_via(plan.tier)))
     return found
 
 
 def _admin_template(
-    context: Context, plan: ClassPlan, access: AdminAccess, origin: Origin
+    tenancy: Tenancy, plan: ClassPlan, access: AdminAccess, origin: Origin
 ) -> K8sObject:
     exactly: dict[str, Any] = {
         "deviceClassName": plan.name,
         "allocationMode": "All",
         "adminAccess": True,
     }
-    if context.tolerates_taints:
+    if _tolerates_taints(tenancy.cluster):
         exactly["tolerations"] = [{"operator": "Exists"}]
     if plan.capacity:
         exactly["capacity"] = {"requests": _amounts(plan)}
-    labels = {TENANT: context.tenant.name, PROFILE: plan.name}
+    labels = {TENANT: tenancy.tenant.name, PROFILE: plan.name}
     spec = {
         "metadata": {"labels": dict(sorted(labels.items()))},
         "spec": {"devices": {"requests": [{"name": "devices", "exactly": exactly}]}},
     }
-    naming = context.cluster.document.spec.gitops.template_names
+    naming = tenancy.cluster.document.spec.gitops.template_names
     return make(
         RESOURCE_API,
         "ResourceClaimTemplate",
@@ -215,6 +190,12 @@ def _admin_template(
         namespace=access.namespace,
         labels=labels,
     )
+
+
+def _tolerates_taints(cluster: Cluster) -> bool:
+    """Device taints are on by default from 1.36; before, tolerations would be dropped."""
+    gates = cluster.document.spec.feature_gates
+    return gates.get("DRADeviceTaints", cluster.minor not in ("1.34", "1.35"))
 
 
 def _request(request: ClaimRequest) -> dict[str, Any]:
@@ -270,19 +251,21 @@ def _labels(tenant: Tenant, profile: Profile) -> dict[str, str]:
     return {TENANT: tenant.name, PROFILE: profile.name}
 
 
-def _claim_labels(tenant: Tenant, profile: Profile) -> dict[str, str]:
-    """Labels that each generated claim gets; nothing by which an engine tracks objects."""
-    return dict(sorted(_labels(tenant, profile).items()))
+def _via(catalog: Catalog, plan: ClaimPlan) -> tuple[Origin, ...]:
+    """Every document that a claim's content depends on beside the tenant's."""
+    asked = (
+        (ask.grant.tier, ask.grant.policy) for request in plan.requests for ask in request.asks
+    )
+    return _sources(catalog, *dict.fromkeys(asked))
 
 
-def _via(plan: ClaimPlan) -> tuple[Origin, ...]:
+@per_catalog
+def _sources(_catalog: Catalog, *asked: tuple[Tier, Policy]) -> tuple[Origin, ...]:
     places: dict[Origin, None] = {}
-    for request in plan.requests:
-        for ask in request.asks:
-            places.update(dict.fromkeys(_tier_via(ask.grant.tier)))
-            document = ask.grant.policy.document
-            if document is not None:
-                places[origin_of(document, "spec")] = None
+    for tier, policy in asked:
+        places.update(dict.fromkeys(_tier_via(tier)))
+        if policy.document is not None:
+            places[origin_of(policy.document, "spec")] = None
     return tuple(places)
 
 

@@ -9,33 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dracfg.link.catalog import Cluster, Tenant
-from dracfg.link.claims import claim_plan
-from dracfg.link.classes import ClassPlan
+from dracfg.link.catalog import Tenant
 from dracfg.lower.alerts import FILE, Group, rule_made
-from dracfg.lower.artifact import Artifact, origin_of
-from dracfg.lower.templates import profile_places
+from dracfg.lower.artifact import Artifact
+from dracfg.lower.tenancy import Tenancy
 
 SERIES = "dracfg:tier_namespace:info"
 NAME = "dracfg-tenant"
-
-
-def tier_places(
-    cluster: Cluster, tenant: Tenant, classes: Mapping[str, ClassPlan]
-) -> Mapping[str, tuple[str, ...]]:
-    """The tiers that the tenant's profiles ask for, by namespace of the cluster; both sorted."""
-    spec = tenant.document.spec
-    found: dict[str, set[str]] = {}
-    for profile in () if spec.state == "removed" else spec.profiles:
-        plan = claim_plan(tenant, profile, cluster, classes)
-        tiers = {
-            ask.grant.tier.name
-            for request in (plan.requests if plan is not None else ())
-            for ask in request.asks
-        }
-        for place in profile_places(tenant, profile, cluster.name):
-            found.setdefault(place.name, set()).update(tiers)
-    return {name: tuple(sorted(found[name])) for name in sorted(found) if found[name]}
 
 
 def place_group(tenant: Tenant, places: Mapping[str, Sequence[str]]) -> Group:
@@ -44,16 +24,14 @@ def place_group(tenant: Tenant, places: Mapping[str, Sequence[str]]) -> Group:
     return {"name": f"dracfg-tenant-{tenant.name}", "rules": rules}
 
 
-def place_objects(
-    cluster: Cluster, tenant: Tenant, classes: Mapping[str, ClassPlan]
-) -> tuple[Artifact, ...]:
+def place_objects(tenancy: Tenancy) -> tuple[Artifact, ...]:
     """A PrometheusRule in each namespace whose profiles ask for devices, where the operator is."""
-    if not cluster.document.spec.addons.prometheus_operator:
+    if not tenancy.cluster.document.spec.addons.prometheus_operator:
         return ()
-    origin = origin_of(tenant.document)
+    tenant, origin = tenancy.tenant, tenancy.origin
     return tuple(
         Artifact(rule_made(NAME, name, [place_group(tenant, {name: tiers})], origin), FILE, origin)
-        for name, tiers in tier_places(cluster, tenant, classes).items()
+        for name, tiers in tenancy.tiers.items()
     )
 
 

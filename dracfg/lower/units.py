@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dracfg.kube.features import feature_matrix
-from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.classes import ClassPlan, device_classes
 from dracfg.lower.access import (
     applier_role,
@@ -41,17 +40,17 @@ from dracfg.lower.policyversions import RETIRED_FILE as RETIRED_VERSIONS_FILE
 from dracfg.lower.policyversions import policy_version_artifacts
 from dracfg.lower.priorities import priority_artifacts, priority_quotas
 from dracfg.lower.quarantine import device_taint_rules
-from dracfg.lower.quotas import quota_artifacts
+from dracfg.lower.quotas import cluster_keys, quota_artifacts
 from dracfg.lower.retirement import retire
 from dracfg.lower.rights import claims_by_namespace
-from dracfg.lower.sync import retained_by_default, with_engine, without_engine
+from dracfg.lower.sync import with_engine, without_engine
 from dracfg.lower.templates import (
     CLAIMS_FILE,
     TEMPLATES_FILE,
-    Context,
     claim_artifacts,
     template_artifacts,
 )
+from dracfg.lower.tenancy import Tenancy
 from dracfg.lower.thirdparty import third_party_roles
 from dracfg.lower.tierplaces import place_objects
 from dracfg.lower.webhooks import webhooks
@@ -86,16 +85,15 @@ def lower(catalog: Catalog, standing: Standing) -> tuple[Unit, ...]:
 def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> ClusterUnits:
     """The units of one cluster, which depend on no other."""
     classes = device_classes(catalog, cluster)
-    tenants = catalog.tenants_on(cluster.name)
-    counted = counted_classes(catalog, cluster, classes)
+    tenancies = [Tenancy(catalog, cluster, tenant) for tenant in catalog.tenants_on(cluster.name)]
+    is_queued = cluster.document.spec.addons.kueue is not None
+    counted = counted_classes(catalog, cluster, classes) if is_queued else ()
     tenant_units = [
-        unit
-        for tenant in tenants
-        for unit in _tenant_units(cluster, tenant, classes, counted, standing)
+        unit for tenancy in tenancies for unit in _tenant_units(tenancy, counted, standing)
     ]
     claims = claims_by_namespace(_objects(tenant_units, cluster))
     bare = [
-        *_guard_units(catalog, cluster, tenants, classes, tenant_units, claims, standing),
+        *_guard_units(catalog, cluster, tenancies, classes, claims, standing),
         *_platform_units(catalog, cluster, classes, counted, tenant_units, standing),
         *tenant_units,
     ]
@@ -105,12 +103,12 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> Clu
         *synced,
         *_control_plane_units(cluster, plan),
         *(node_pool(catalog, cluster, pool, plan) for pool in cluster.pools),
-        *metadata_units(catalog, cluster, classes, standing),
-        *monitoring_units(catalog, cluster, classes),
+        *metadata_units(cluster, tenancies, standing),
+        *monitoring_units(catalog, cluster, tenancies),
     ]
     by_hand = ByHand(
         applier_role(cluster, _objects(units, cluster)),
-        external_namespaces(catalog, cluster, claims),
+        external_namespaces(tenancies, claims),
         third_party_roles(cluster),
         kueue_configuration(cluster, counted),
     )
@@ -142,32 +140,24 @@ def extended_resources(cluster: Cluster, classes: Iterable[ClassPlan]) -> bool:
 def _guard_units(
     catalog: Catalog,
     cluster: Cluster,
-    tenants: Sequence[Tenant],
+    tenancies: Sequence[Tenancy],
     classes: Sequence[ClassPlan],
-    tenant_units: Iterable[Unit],
     claims: Mapping[str, tuple[str, ...]],
     standing: Standing,
 ) -> tuple[Unit, ...]:
-    templates = Counter(
-        str(artifact.object["metadata"]["namespace"])
-        for unit in tenant_units
-        for artifact in unit.artifacts
-        if artifact.object["kind"] == "ResourceClaimTemplate"
-    )
     fixed = [
         own_namespace(cluster),
         *admission(catalog, cluster, classes),
         *webhooks(catalog, cluster),
     ]
-    extended = extended_resources(cluster, classes)
-    by_name = {plan.name: plan for plan in classes}
+    keys = cluster_keys(cluster, classes, extended=extended_resources(cluster, classes))
     groups = {
-        tenant.name: [
-            *namespace_artifacts(cluster, tenant, by_name, claims),
-            *quota_artifacts(cluster, tenant, classes, extended=extended, templates=templates),
-            *priority_quotas(cluster, tenant),
+        tenancy.tenant.name: [
+            *namespace_artifacts(tenancy, claims),
+            *quota_artifacts(tenancy, keys, claims),
+            *priority_quotas(cluster, tenancy.tenant),
         ]
-        for tenant in tenants
+        for tenancy in tenancies
     }
     return divided(f"{cluster.name}/guard", fixed, groups, standing)
 
@@ -245,21 +235,15 @@ def class_names(thing: K8sObject) -> Iterator[str]:
 
 
 def _tenant_units(
-    cluster: Cluster,
-    tenant: Tenant,
-    classes: Iterable[ClassPlan],
-    counted: Sequence[ClassPlan],
-    standing: Standing,
+    tenancy: Tenancy, counted: Sequence[ClassPlan], standing: Standing
 ) -> tuple[Unit, ...]:
-    context = Context(cluster, tenant, {plan.name: plan for plan in classes})
+    cluster, tenant = tenancy.cluster, tenancy.tenant
     path = f"{cluster.name}/tenants/{tenant.name}"
     retain = cluster.document.spec.gitops.retain_templates
-    origin = origin_of(tenant.document)
-    removed = tenant.document.spec.state == "removed"
-    templates = () if removed else template_artifacts(context)
-    claims = () if removed else claim_artifacts(context)
+    templates = () if tenancy.is_removed else template_artifacts(tenancy)
+    claims = () if tenancy.is_removed else claim_artifacts(tenancy)
     old = [
-        Artifact(kept.object, f"{RETIRED}/{file}", origin, retained=kept.retained)
+        Artifact(kept.object, f"{RETIRED}/{file}", tenancy.origin, retained=kept.retained)
         for file, wanted in ((TEMPLATES_FILE, templates), (CLAIMS_FILE, claims))
         for kept in retire(
             standing.objects(path, file),
@@ -270,7 +254,7 @@ def _tenant_units(
     ]
     by_namespace: dict[str, list[Artifact]] = {}
     queues = local_queues(cluster, tenant, counted)
-    places = place_objects(cluster, tenant, context.classes)
+    places = place_objects(tenancy)
     for artifact in (*role_bindings(cluster, tenant), *queues, *templates, *claims, *old, *places):
         namespace = artifact.object["metadata"].get("namespace", "")
         by_namespace.setdefault(namespace, []).append(artifact)
@@ -283,11 +267,9 @@ def _with_engine(cluster: Cluster, unit: Unit) -> Unit:
 
 
 def _annotated(cluster: Cluster, artifact: Artifact) -> Artifact:
-    thing = artifact.object
-    retained = artifact.retained
-    if retained is None:
-        retained = retained_by_default(thing)
-    made = with_engine(cluster, thing, retained=retained)
+    made = with_engine(cluster, artifact.object, retained=artifact.retained)
+    if made is artifact.object:
+        return artifact
     return Artifact(made, artifact.file, artifact.origin, artifact.via, artifact.retained)
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dracfg.link.catalog import Catalog, Tenant
-from dracfg.link.claims import ClaimPlan, ClaimRequest, claim_plan
-from dracfg.link.classes import device_classes
-from dracfg.lower.templates import PROFILE, Context, template_artifacts
+from dracfg.link.claims import ClaimPlan, ClaimRequest
+from dracfg.lower.templates import PROFILE, template_artifacts
+from dracfg.lower.tenancy import Tenancy
 from dracfg.migrate.demand import Item
 from dracfg.migrate.names import meets, stands_for, tiers_meant
 
@@ -89,18 +89,18 @@ Fit = Chosen | NoneFits | SeveralFit
 
 def offerings(catalog: Catalog, tenant: Tenant, clusters: Iterable[str]) -> tuple[Offering, ...]:
     """The profiles of a tenant on some clusters, where claims are open to it."""
-    found = []
+    found: list[Offering] = []
     for name in clusters:
-        cluster = catalog.clusters[name]
-        classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
+        tenancy = Tenancy(catalog, catalog.clusters[name], tenant)
         names: dict[str, dict[str, str]] = defaultdict(dict)
-        for artifact in template_artifacts(Context(cluster, tenant, classes)):
+        for artifact in template_artifacts(tenancy):
             metadata = artifact.object["metadata"]
             names[metadata["labels"][PROFILE]][metadata["namespace"]] = metadata["name"]
-        for profile in tenant.document.spec.profiles:
-            plan = claim_plan(tenant, profile, cluster, classes)
-            if plan is not None and _is_open(plan) and names[profile.name]:
-                found.append(Offering(profile.name, name, plan, names[profile.name]))
+        found += [
+            Offering(plan.profile.name, name, plan, names[plan.profile.name])
+            for plan in tenancy.plans
+            if plan is not None and _is_open(plan) and names[plan.profile.name]
+        ]
     return tuple(found)
 
 

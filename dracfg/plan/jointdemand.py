@@ -15,7 +15,7 @@ from dracfg.link.classes import device_classes
 from dracfg.link.memo import per_catalog
 from dracfg.lower.quotas import class_limits
 from dracfg.lower.selectors import request_selectors
-from dracfg.lower.templates import profile_places
+from dracfg.lower.tenancy import profile_places
 from dracfg.model.tenant import Profile
 from dracfg.plan.promises import charges, is_promise
 

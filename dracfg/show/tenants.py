@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from dracfg.kube.quota import quota_keys
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Place, Tenant
-from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest, claim_plan
+from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest
 from dracfg.link.classes import ClassPlan, admin_class_name, class_name, device_classes
 from dracfg.link.grants import split
 from dracfg.lower.artifact import Artifact, Unit
 from dracfg.lower.rights import claims_by_namespace, namespace_labels, rights
 from dracfg.lower.templates import PROFILE, TEMPLATES_FILE
+from dracfg.lower.tenancy import Tenancy
 from dracfg.lower.units import extended_resources
 from dracfg.model.tenant import Entitlement, Profile
 from dracfg.show.document import Document, linked, plain, present
@@ -24,15 +25,25 @@ from dracfg.show.queues import kueue_of, priorities_of
 class _Here:
     """A tenant on one cluster; `extended` says whether DRAExtendedResource is on there."""
 
-    tenant: Tenant
-    cluster: Cluster
-    classes: Mapping[str, ClassPlan]
+    tenancy: Tenancy
     artifacts: Sequence[Artifact]
     extended: bool
 
     @property
+    def tenant(self) -> Tenant:
+        return self.tenancy.tenant
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.tenancy.cluster
+
+    @property
+    def classes(self) -> Mapping[str, ClassPlan]:
+        return self.tenancy.classes
+
+    @property
     def places(self) -> tuple[Place, ...]:
-        return self.tenant.places_on(self.cluster.name)
+        return self.tenancy.places
 
     @property
     def templates(self) -> list[Document]:
@@ -76,9 +87,7 @@ def _cluster(
 ) -> Document:
     classes = device_classes(catalog, cluster)
     here = _Here(
-        tenant,
-        cluster,
-        {plan.name: plan for plan in classes},
+        Tenancy(catalog, cluster, tenant),
         _artifacts(tenant, cluster, units),
         extended_resources(cluster, classes),
     )
@@ -112,14 +121,14 @@ def _artifacts(tenant: Tenant, cluster: Cluster, units: tuple[Unit, ...]) -> lis
 def _namespaces(here: _Here) -> Iterator[Document]:
     """Each namespace with the labels and annotations that carry its rights."""
     claims = claims_by_namespace(artifact.object for artifact in here.artifacts)
+    noted = rights(here.tenancy, claims)
     for place in here.places:
-        named = claims.get(place.name, ())
         yield {
             "name": place.name,
             "share": place.namespace.share,
             "managedBy": place.namespace.managed_by,
             "labels": namespace_labels(here.cluster, here.tenant, place),
-            "annotations": rights(here.cluster, here.tenant, place, here.classes, named),
+            "annotations": noted[place.name],
         }
 
 
@@ -194,10 +203,9 @@ def _lent(tenant: Tenant, grant: Grant, part: Part) -> int:
 
 def _profiles(here: _Here) -> Iterator[Document]:
     """Profiles of which the cluster has all that they need."""
-    for profile in here.tenant.document.spec.profiles:
-        plan = claim_plan(here.tenant, profile, here.cluster, here.classes)
+    for plan in here.tenancy.plans:
         if plan is not None:
-            yield _profile(profile, plan, here.templates)
+            yield _profile(plan.profile, plan, here.templates)
 
 
 def _admin_access(here: _Here) -> Iterator[Document]:

@@ -13,7 +13,9 @@ from dracfg.lower.quotas import CLAIMS, TEMPLATES, class_limits, object_numbers
 def numbers(catalog: Catalog, namespace: str, templates: int = 0) -> tuple[int, int]:
     tenant = catalog.tenants["vision"]
     place = next(place for place in tenant.places if place.name == namespace)
-    found = object_numbers(catalog.clusters["east"], tenant, place, templates)
+    cluster = catalog.clusters["east"]
+    limits = class_limits(cluster, tenant, place)
+    found = object_numbers(cluster, tenant, place, limits, templates)
     return found[CLAIMS], found[TEMPLATES]
 
 

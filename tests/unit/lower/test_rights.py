@@ -8,8 +8,8 @@ import pytest
 
 from dracfg.kube.names import check_qualified_name
 from dracfg.link.catalog import Catalog, Place
-from dracfg.link.classes import device_classes
 from dracfg.lower.rights import CLASSES, claims_by_namespace, namespace_labels, rights
+from dracfg.lower.tenancy import Tenancy
 
 NAMESPACES = ("vision-train", "vision-monitor")
 
@@ -20,9 +20,8 @@ def noted(catalog: Catalog, namespace: str) -> dict[str, str]:
 
 
 def noted_of(catalog: Catalog, tenant: str, place: Place) -> dict[str, str]:
-    cluster = catalog.clusters["east"]
-    classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
-    return rights(cluster, catalog.tenants[tenant], place, classes)
+    tenancy = Tenancy(catalog, catalog.clusters["east"], catalog.tenants[tenant])
+    return dict(rights(tenancy, {})[place.name])
 
 
 def labels(catalog: Catalog, namespace: str) -> dict[str, str]:
@@ -163,12 +162,12 @@ def test_borrowed_entitlements_count(catalog_of: Any, platform: str, vision: str
 
 
 def test_claims_that_pods_may_name_are_listed(catalog: Catalog) -> None:
-    cluster, tenant = catalog.clusters["east"], catalog.tenants["vision"]
-    classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
-    named = ("template/train", "claim/both", "template/train")
-    found = rights(cluster, tenant, tenant.places[0], classes, named)
-    assert found["dracfg.dev/claims"] == "claim/both,template/train"
-    assert "dracfg.dev/claims" not in rights(cluster, tenant, tenant.places[0], classes)
+    tenancy = Tenancy(catalog, catalog.clusters["east"], catalog.tenants["vision"])
+    named = {"vision-train": ("template/train", "claim/both", "template/train")}
+    found = rights(tenancy, named)
+    assert found["vision-train"]["dracfg.dev/claims"] == "claim/both,template/train"
+    assert "dracfg.dev/claims" not in found["vision-monitor"]
+    assert "dracfg.dev/claims" not in rights(tenancy, {})["vision-train"]
 
 
 def test_claims_are_grouped_by_namespace() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from dracfg.link.classes import device_classes
 from dracfg.lower.subjects import (
     catalogued,
     cluster_subject,
@@ -12,7 +11,8 @@ from dracfg.lower.subjects import (
     tier_subject,
     watched_tiers,
 )
-from dracfg.lower.tierplaces import place_group, tier_places
+from dracfg.lower.tenancy import Tenancy
+from dracfg.lower.tierplaces import place_group
 from tests.unit.lower.conftest import CatalogOf
 
 CLAIM_METRICS = {"claimAllocated", "claimReserved", "devicesPublished"}
@@ -79,9 +79,8 @@ def test_a_tier_has_the_words_of_its_driver(catalog_of: CatalogOf, platform: str
 
 def test_places_are_those_of_profiles(catalog_of: CatalogOf, platform: str, vision: str) -> None:
     catalog = catalog_of(platform, vision)
-    cluster, tenant = catalog.clusters["east"], catalog.tenants["vision"]
-    classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
-    places = tier_places(cluster, tenant, classes)
+    tenant = catalog.tenants["vision"]
+    places = Tenancy(catalog, catalog.clusters["east"], tenant).tiers
     assert places == {
         "vision-monitor": ("a100", "l40s"),
         "vision-train": ("a100", "l40s"),
@@ -92,6 +91,5 @@ def test_places_are_those_of_profiles(catalog_of: CatalogOf, platform: str, visi
 
 def test_a_tenant_that_left_has_no_place(catalog_of: CatalogOf, platform: str, vision: str) -> None:
     catalog = catalog_of(platform, vision.replace("spec:\n", "spec:\n  state: removed\n"))
-    cluster = catalog.clusters["east"]
-    classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
-    assert tier_places(cluster, catalog.tenants["vision"], classes) == {}
+    left = Tenancy(catalog, catalog.clusters["east"], catalog.tenants["vision"])
+    assert left.tiers == {}

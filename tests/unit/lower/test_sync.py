@@ -16,7 +16,6 @@ from dracfg.lower.sync import (
     is_retained,
     kustomization,
     manifest_files,
-    retained_by_default,
     treatments,
     with_engine,
     without_engine,
@@ -201,8 +200,12 @@ def test_what_is_written_is_read_back(
     assert is_retained(seen) is retained
 
 
-def test_what_may_be_in_use_is_retained_by_default() -> None:
-    kept = {kind for group, kind in treatments() if retained_by_default(thing(group, kind))}
+@pytest.mark.parametrize("engine", ["argocd", "flux"])
+def test_what_may_be_in_use_is_retained_by_default(
+    clusters: dict[str, Cluster], engine: str
+) -> None:
+    seen = [with_engine(clusters[engine], thing(*kind)) for kind in treatments()]
+    kept = {one["kind"] for one in seen if is_retained(one)}
     assert kept == {"Namespace", "ResourceQuota", "ResourceClaim", "ResourceClaimTemplate"}
 
 

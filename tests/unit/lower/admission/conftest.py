@@ -17,7 +17,8 @@ from dracfg.lower.access import plural
 from dracfg.lower.admission import admission
 from dracfg.lower.artifact import K8sObject
 from dracfg.lower.rights import claims_by_namespace, rights
-from dracfg.lower.templates import Context, claim_artifacts, template_artifacts
+from dracfg.lower.templates import claim_artifacts, template_artifacts
+from dracfg.lower.tenancy import Tenancy
 
 pytest.importorskip("cel_expr_python.cel", reason="cel-expr-python has no wheel here")
 
@@ -235,15 +236,12 @@ def rights_of() -> Callable[..., dict[str, str]]:
 
     def build(catalog: Catalog, namespace: str = "vision-train") -> dict[str, str]:
         cluster, tenant = catalog.clusters["east"], catalog.tenants["vision"]
-        place = next(place for place in tenant.places if place.name == namespace)
-        classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
-        context = Context(cluster, tenant, classes)
+        tenancy = Tenancy(catalog, cluster, tenant)
         emitted: list[K8sObject] = [
             artifact.object
-            for artifact in (*template_artifacts(context), *claim_artifacts(context))
+            for artifact in (*template_artifacts(tenancy), *claim_artifacts(tenancy))
         ]
-        claims = claims_by_namespace(emitted).get(namespace, ())
-        return rights(cluster, tenant, place, classes, claims)
+        return dict(rights(tenancy, claims_by_namespace(emitted))[namespace])
 
     return build
 

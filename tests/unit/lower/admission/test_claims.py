@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dracfg.link.catalog import Catalog
-from dracfg.link.classes import device_classes
 from dracfg.lower.rights import CLASSES, STATE
-from dracfg.lower.templates import Context, template_artifacts
+from dracfg.lower.templates import template_artifacts
+from dracfg.lower.tenancy import Tenancy
 
 CLAIMS = "dracfg-claims"
 UNMANAGED = "dracfg-unmanaged-namespaces"
@@ -308,8 +308,7 @@ def test_a_request_of_an_unknown_form_is_refused(
 
 def test_what_is_emitted_is_let_in(catalog: Catalog, denials: Any, rights_of: Any) -> None:
     cluster = catalog.clusters["east"]
-    plans = {plan.name: plan for plan in device_classes(catalog, cluster)}
-    emitted = template_artifacts(Context(cluster, catalog.tenants["vision"], plans))
+    emitted = template_artifacts(Tenancy(catalog, cluster, catalog.tenants["vision"]))
     assert len(emitted) == 5
     for artifact in emitted:
         made = artifact.object
