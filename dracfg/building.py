@@ -20,6 +20,7 @@ from dracfg.check.versions import check_versions
 from dracfg.diagnostics import Diagnostic
 from dracfg.emit.files import render_unit
 from dracfg.emit.tree import UnitFiles
+from dracfg.emit.yaml import Writer
 from dracfg.executors.executor import Executor
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Unit
@@ -134,8 +135,9 @@ def render(units: Iterable[Unit]) -> Rendered:
     files: list[UnitFiles] = []
     sizes: dict[str, int] = {}
     states: dict[str, bytes] = {}
+    writer = Writer()
     for unit in units:
-        files.append(render_unit(unit))
+        files.append(render_unit(unit, writer))
         sizes[unit.path] = len(unit.artifacts)
         states |= states_of(unit)
     return Rendered(tuple(files), sizes, states)
