@@ -20,10 +20,10 @@ _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 # Printable ASCII on one line. It starts with a character that is neither an indicator nor the
 # start of a number, or with digits and a letter that no notation of numbers uses (`80Gi`,
 # `1g.5gb`; `1e3`, `0x1f`, `0b1` and `0o7` are not among them). Within, `:` needs a visible
-# character after it and `#` one before it.
+# character after it and `#` one before it. All others are taken by runs that are never given back.
 _PLAIN = re.compile(
     r"(?:[A-Za-z/($]|[0-9][0-9.]*[ac-df-np-wyzAC-DF-NP-WYZ])"
-    r"(?:[!-9;-~]|:(?=[!-~])| (?=[!\"$-~]))*"
+    r"(?:[!-9;-~]++|:(?=[!-~])| (?=[!\"$-~]))*"
 )
 _ONE_LINE_ASCII = re.compile(r"[ -~]*")
 
@@ -99,6 +99,7 @@ class Writer:
     def _write_map(self, obj: Mapping[str, object], place: _Place, write: _Write) -> None:
         """Write a map that isn't empty."""
         texts, keys, below = self._texts, place.keys, place.next_line
+        further_keys = below.keys
         for key, value in obj.items():
             write(keys[key])
             if type(value) is str:
@@ -111,7 +112,7 @@ class Writer:
                 self._write_list(value, below, write)
             else:
                 self._write_rarer(value, below, write)
-            keys = below.keys
+            keys = further_keys
 
     def _write_list(self, items: Iterable[object], place: _Place, write: _Write) -> None:
         """Write a list that isn't empty, its dashes at `place`."""

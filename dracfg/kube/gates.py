@@ -133,7 +133,7 @@ def runtime_config(
 @cache
 def _steps(minor: str) -> Mapping[str, _Step]:
     """Kind.group -> the tree of the gated paths of that kind in one minor."""
-    document = read_data("dracfg.kube", "data/gated-fields.yaml")
+    document = _document()
     roots: dict[str, _Step] = {}
     for use in document["uses"]:
         gate = use["gate"] if isinstance(use["gate"], str) else use["gate"].get(minor)
@@ -153,6 +153,12 @@ def _steps(minor: str) -> Mapping[str, _Step]:
                 step = roots.setdefault(kind, _Step()).below(path).below(use.get("path", ""))
                 step.rules.append(rule)
     return roots
+
+
+@cache
+def _document() -> dict[str, Any]:
+    document: dict[str, Any] = read_data("dracfg.kube", "data/gated-fields.yaml")
+    return document
 
 
 def _uses(step: _Step, value: Any, name: str) -> list[_Found]:
