@@ -20,6 +20,7 @@ from dracfg.check.versions import check_versions
 from dracfg.diagnostics import Diagnostic
 from dracfg.emit.files import render_unit
 from dracfg.emit.tree import UnitFiles
+from dracfg.emit.yaml import Writer
 from dracfg.executors.executor import Executor
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Unit
@@ -45,6 +46,9 @@ class Rendered:
 Form = Literal["units", "files", "both", "none"]
 """As what units are kept; as none, what they are judged by is all that is left."""
 NOTHING_RENDERED = Rendered((), {}, {})
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+"""Objects are trees that lowering has made, so nothing is looked for that holds itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +138,9 @@ def render(units: Iterable[Unit]) -> Rendered:
     files: list[UnitFiles] = []
     sizes: dict[str, int] = {}
     states: dict[str, bytes] = {}
+    writer = Writer()
     for unit in units:
-        files.append(render_unit(unit))
+        files.append(render_unit(unit, writer))
         sizes[unit.path] = len(unit.artifacts)
         states |= states_of(unit)
     return Rendered(tuple(files), sizes, states)
@@ -160,9 +165,10 @@ def states_of(unit: Unit) -> dict[str, bytes]:
     """The objects of a unit's files that the next compile reads, as JSON by their path."""
     by_file: dict[str, list[Any]] = {}
     for artifact in unit.artifacts:
-        by_file.setdefault(f"{unit.path}/{artifact.file}", []).append(artifact.object)
-    return {
-        path: json.dumps(objects, separators=(",", ":")).encode()
-        for path, objects in by_file.items()
-        if is_state_file(path)
-    }
+        by_file.setdefault(artifact.file, []).append(artifact.object)
+    paths = {f"{unit.path}/{file}": objects for file, objects in by_file.items()}
+    return {path: _json(paths[path]) for path in filter(is_state_file, paths)}
+
+
+def _json(objects: Sequence[Any]) -> bytes:
+    return _ENCODER.encode(objects).encode()

@@ -19,11 +19,14 @@ ANNOTATIONS_BYTES = 256 * 1024
 """Keys and values of all annotations of an object. Source: apimachinery
 pkg/api/validation/objectmeta.go (TotalAnnotationSizeLimitB)."""
 
+MOST_BYTES = 4
+"""Of one character in UTF-8."""
+
 HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
-Place = Callable[[], Origin]
-"""Where a finding would point; it is looked up only where there is one."""
+Place = Callable[..., Origin]
+"""Where a finding would point, by steps below a place; it is looked up only where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +40,32 @@ class _Over:
     origin: Origin
 
 
-def _over(what: str, found: int, most: int, unit: str, place: Place) -> tuple[_Over, ...]:
-    return (_Over(what, found, most, unit, place()),) if found > most else ()
+def _over(
+    what: str, found: int, most: int, unit: str, place: Place, *steps: str | int
+) -> tuple[_Over, ...]:
+    return (_Over(what, found, most, unit, place(*steps)),) if found > most else ()
 
 
-def limit_findings(catalog: Catalog, artifact: Artifact, minor: str) -> Iterator[Diagnostic]:
-    """Every limit of a minor that one object goes over."""
+def annotation_findings(catalog: Catalog, artifact: Artifact, minor: str) -> Iterable[Diagnostic]:
+    """The limit on an object's annotations, where it goes over that."""
+    found = _annotations(artifact)
+    return _findings(catalog, artifact, minor, found) if found else ()
+
+
+def limit_findings(catalog: Catalog, artifact: Artifact, minor: str) -> Iterable[Diagnostic]:
+    """Every limit of a minor that the spec of one object goes over."""
+    kind = artifact.object["kind"]
+    if kind in CLAIM_KINDS:
+        return _findings(catalog, artifact, minor, _claim(catalog, artifact, limits(minor)))
+    if kind == "DeviceClass":
+        return _findings(catalog, artifact, minor, _class(artifact, limits(minor)))
+    return ()
+
+
+def _findings(
+    catalog: Catalog, artifact: Artifact, minor: str, found: Iterable[_Over]
+) -> Iterator[Diagnostic]:
     thing = artifact.object
-    most = limits(minor)
-    found = [*_annotations(artifact)]
-    if thing["kind"] in CLAIM_KINDS:
-        found += _claim(catalog, artifact, most)
-    elif thing["kind"] == "DeviceClass":
-        found += _class(artifact, most)
     for over in found:
         yield diagnose(
             "OBJ009",
@@ -68,28 +84,28 @@ def json_bytes(value: Any) -> int:
     return len(text.translate(HTML).encode())
 
 
-def _annotations(artifact: Artifact) -> Iterable[_Over]:
+def _annotations(artifact: Artifact) -> tuple[_Over, ...]:
     held: Mapping[str, str] = artifact.object["metadata"].get("annotations") or {}
+    if MOST_BYTES * (sum(map(len, held)) + sum(map(len, held.values()))) <= ANNOTATIONS_BYTES:
+        return ()
     size = sum(len(key.encode()) + len(value.encode()) for key, value in held.items())
     what = "the set of annotations"
-    return _over(what, size, ANNOTATIONS_BYTES, "bytes", lambda: artifact.origin)
+    return _over(what, size, ANNOTATIONS_BYTES, "bytes", artifact.origin.at)
 
 
 def _class(artifact: Artifact, most: Limits) -> Iterator[_Over]:
     spec = artifact.object.get("spec") or {}
     policy = next((via for via in artifact.via if via.kind == "SharingPolicy"), artifact.origin)
 
-    def match() -> Origin:
-        return artifact.origin.at("match")
-
+    match = partial(artifact.origin.at, "match")
     selectors = spec.get("selectors") or ()
     yield from _over("the class", len(selectors), most.selectors_per_class, "selectors", match)
     yield from _expressions(selectors, most, match)
     configs = spec.get("config") or ()
-    place = partial(policy.at, "config")
-    yield from _over("the class", len(configs), most.configs_per_class, "configs", place)
+    number, bound = len(configs), most.configs_per_class
+    yield from _over("the class", number, bound, "configs", policy.at, "config")
     for config in configs:
-        yield from _parameters(config, most, partial(policy.at, "config", "values"))
+        yield from _parameters(config, most, policy.at, "config", "values")
 
 
 def _claim(catalog: Catalog, artifact: Artifact, most: Limits) -> Iterator[_Over]:
@@ -99,54 +115,61 @@ def _claim(catalog: Catalog, artifact: Artifact, most: Limits) -> Iterator[_Over
         found = profile_of(catalog, artifact.origin)
         return (artifact.origin if found is None else found[0]).at(*steps)
 
-    def asked(name: str) -> Origin:
+    def asked(name: str, *steps: str) -> Origin:
         found = profile_of(catalog, artifact.origin)
-        return artifact.origin if found is None else request_origin(*found, name)
+        return (artifact.origin if found is None else request_origin(*found, name)).at(*steps)
 
-    for key, bound, unit, step in (
-        ("requests", most.requests_per_claim, "requests", "requests"),
-        ("constraints", most.constraints_per_claim, "constraints", "align"),
-        ("config", most.configs_per_claim, "configs", "config"),
+    requests, constraints, configs = (
+        devices.get(key) or () for key in ("requests", "constraints", "config")
+    )
+    for held, bound, unit, step in (
+        (requests, most.requests_per_claim, "requests", "requests"),
+        (constraints, most.constraints_per_claim, "constraints", "align"),
+        (configs, most.configs_per_claim, "configs", "config"),
     ):
-        number = len(devices.get(key) or ())
-        yield from _over("the claim", number, bound, unit, partial(own, step))
-    for request in devices.get("requests") or ():
-        yield from _request(request, most, partial(asked, request["name"]))
-    for constraint in devices.get("constraints") or ():
+        yield from _over("the claim", len(held), bound, unit, own, step)
+    for request in requests:
+        yield from _request(request, most, asked)
+    for constraint in constraints:
         step = "distinct" if "distinctAttribute" in constraint else "align"
-        yield from _named(constraint, "a constraint", most, partial(own, step))
-    for i, config in enumerate(devices.get("config") or ()):
-        yield from _named(config, "a config", most, partial(own, "config", i))
-        yield from _parameters(config, most, partial(own, "config", i, "values"))
+        yield from _named(constraint, "a constraint", most, own, step)
+    for i, config in enumerate(configs):
+        yield from _named(config, "a config", most, own, "config", i)
+        yield from _parameters(config, most, own, "config", i, "values")
 
 
 def _request(request: Mapping[str, Any], most: Limits, asked: Place) -> Iterator[_Over]:
-    name = f"request {request['name']}"
-    number = len(request.get("firstAvailable") or ())
-    bound = most.alternatives_per_request
-    yield from _over(name, number, bound, "alternatives", lambda: asked().at("anyOf"))
+    name = request["name"]
+    what = f"request {name}"
+    number, bound = len(request.get("firstAvailable") or ()), most.alternatives_per_request
+    yield from _over(what, number, bound, "alternatives", asked, name, "anyOf")
     for ask in asks_of(request):
         number, bound = len(ask.get("tolerations") or ()), most.tolerations_per_request
-        yield from _over(name, number, bound, "tolerations", lambda: asked().at("tolerations"))
+        yield from _over(what, number, bound, "tolerations", asked, name, "tolerations")
         selectors = ask.get("selectors") or ()
-        yield from _over(name, len(selectors), most.selectors_per_request, "selectors", asked)
-        yield from _expressions(selectors, most, asked)
+        number, bound = len(selectors), most.selectors_per_request
+        yield from _over(what, number, bound, "selectors", asked, name)
+        yield from _expressions(selectors, most, asked, name)
 
 
-def _named(entry: Mapping[str, Any], what: str, most: Limits, place: Place) -> Iterable[_Over]:
-    number = len(entry.get("requests") or ())
-    return _over(what, number, most.request_names_per_constraint, "request names", place)
+def _named(
+    entry: Mapping[str, Any], what: str, most: Limits, place: Place, *steps: str | int
+) -> tuple[_Over, ...]:
+    number, bound = len(entry.get("requests") or ()), most.request_names_per_constraint
+    return _over(what, number, bound, "request names", place, *steps)
 
 
-def _expressions(selectors: Any, most: Limits, place: Place) -> Iterator[_Over]:
+def _expressions(selectors: Any, most: Limits, place: Place, *steps: str) -> Iterator[_Over]:
     for selector in selectors:
         text = (selector.get("cel") or {}).get("expression") or ""
-        size = len(text.encode())
-        yield from _over("a selector", size, most.cel_expression_bytes, "bytes of CEL", place)
+        size, bound = len(text.encode()), most.cel_expression_bytes
+        yield from _over("a selector", size, bound, "bytes of CEL", place, *steps)
 
 
-def _parameters(config: Mapping[str, Any], most: Limits, place: Place) -> Iterable[_Over]:
+def _parameters(
+    config: Mapping[str, Any], most: Limits, place: Place, *steps: str | int
+) -> tuple[_Over, ...]:
     opaque = config.get("opaque") or {}
     size = json_bytes(opaque.get("parameters"))
     what = f"the config for {opaque.get('driver')}"
-    return _over(what, size, most.opaque_parameters_bytes, "bytes of JSON", place)
+    return _over(what, size, most.opaque_parameters_bytes, "bytes of JSON", place, *steps)

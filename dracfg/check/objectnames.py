@@ -7,7 +7,8 @@ Knows no schema and no limit other than those on names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from dracfg.check.places import document_of, key_place, profile_of, request_origin, span_of
@@ -30,6 +31,9 @@ NAME_BUDGET = 52
 """Virtual clusters and controllers rename what they copy; 11 characters are left for them."""
 
 CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
+
+SPEC_KINDS = (*CLAIM_KINDS, "DeviceClass")
+"""Kinds whose specs hold names and go by limits."""
 
 Check = Callable[[str], str | None]
 
@@ -58,7 +62,7 @@ _CHECKS: Mapping[tuple[str, str], Check] = {
 
 
 def name_findings(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
-    """Every name in one object that can't stand or leaves no room."""
+    """Every name in the metadata of one object that can't stand or leaves no room."""
     thing = artifact.object
     name, kind = thing["metadata"]["name"], thing["kind"]
     group = thing["apiVersion"].rpartition("/")[0]
@@ -76,6 +80,11 @@ def name_findings(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
             help="shorten the name that it is made of: the tier, the policy, the tenant or the profile",
         )
     yield from _keys(catalog, artifact, thing["metadata"])
+
+
+def spec_name_findings(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
+    """Every name in the spec of one object that can't stand."""
+    kind = artifact.object["kind"]
     if kind in CLAIM_KINDS:
         yield from _claim(catalog, artifact)
     elif kind == "DeviceClass":
@@ -120,10 +129,36 @@ def _class_parts(catalog: Catalog, artifact: Artifact) -> tuple[Origin, ...]:
     return tuple(o for o in named if document_of(catalog, o.kind, o.name) is not None)
 
 
+def _all_fit(metadata: Mapping[str, Any]) -> bool:
+    """Whether every label and annotation can stand, as nearly all of them can."""
+    labels = metadata.get("labels") or {}
+    return (
+        _are_label_keys(tuple(labels))
+        and not any(map(check_label_value, labels.values()))
+        and _are_annotations(tuple(metadata.get("annotations") or ()))
+    )
+
+
+@lru_cache(maxsize=4096)
+def _are_label_keys(keys: tuple[str, ...]) -> bool:
+    return not any(map(check_label_key, keys))
+
+
+@lru_cache(maxsize=4096)
+def _are_annotations(keys: tuple[str, ...]) -> bool:
+    return not any(map(_check_annotation, keys))
+
+
+def _check_annotation(key: str) -> str | None:
+    return check_qualified_name(key.lower())
+
+
 def _keys(
     catalog: Catalog, artifact: Artifact, metadata: Mapping[str, Any]
 ) -> Iterator[Diagnostic]:
-    what = f"{artifact.object['kind']} {artifact.object['metadata']['name']}"
+    if _all_fit(metadata):
+        return
+    what = _called(artifact)
     for key, value in (metadata.get("labels") or {}).items():
         for part, text, reason in (
             ("key", key, check_label_key(key)),
@@ -137,7 +172,7 @@ def _keys(
                     found=text,
                 )
     for key in metadata.get("annotations") or {}:
-        reason = check_qualified_name(key.lower())
+        reason = _check_annotation(key)
         if reason is not None:
             yield diagnose(
                 "OBJ001",
@@ -159,19 +194,15 @@ def _label_span(catalog: Catalog, artifact: Artifact, key: str) -> Span:
 def _claim(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
     devices = claim_spec_of(artifact.object).get("devices") or {}
     requests = devices.get("requests") or ()
-    what = f"{artifact.object['kind']} {artifact.object['metadata']['name']}"
     if artifact.object["kind"] == "ResourceClaimTemplate":
         yield from _keys(catalog, artifact, artifact.object["spec"].get("metadata") or {})
     for request in requests:
-        asks = asks_of(request)
-        texts = [
-            *_request_names(what, (request["name"], *(a["name"] for a in asks if "name" in a))),
-            *_tolerations(what, asks),
-        ]
-        for found, message in texts:
+        for found, message in _unfit(request):
             span = span_of(catalog, _request(catalog, artifact, request["name"]))
-            yield diagnose("OBJ001", span, message, found=found)
-    yield from _alike(catalog, artifact, what, [request["name"] for request in requests])
+            yield diagnose("OBJ001", span, f"{_called(artifact)}: {message}", found=found)
+    names = [request["name"] for request in requests]
+    if len(set(names)) < len(names):
+        yield from _alike(catalog, artifact, names)
     for constraint in devices.get("constraints") or ():
         attribute = constraint.get("matchAttribute") or constraint.get("distinctAttribute") or ""
         reason = check_fully_qualified_attribute(attribute)
@@ -179,17 +210,13 @@ def _claim(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
             yield diagnose(
                 "OBJ001",
                 span_of(catalog, artifact.origin),
-                f"{what}: the attribute {attribute} of a constraint can't stand: {reason}",
+                f"{_called(artifact)}: the attribute {attribute} of a constraint can't stand: {reason}",
                 found=attribute,
             )
 
 
-def _alike(
-    catalog: Catalog, artifact: Artifact, what: str, names: Sequence[str]
-) -> Iterator[Diagnostic]:
+def _alike(catalog: Catalog, artifact: Artifact, names: Sequence[str]) -> Iterator[Diagnostic]:
     """Requests that only lowering named alike; what is written twice is found in the profile."""
-    if len(set(names)) == len(names):
-        return
     found = profile_of(catalog, artifact.origin)
     written = Counter(request.name for request in found[1].requests) if found else Counter[str]()
     for name, count in Counter(names).items():
@@ -197,27 +224,24 @@ def _alike(
             yield diagnose(
                 "OBJ016",
                 span_of(catalog, _request(catalog, artifact, name)),
-                f"{what}: two requests are named {name}",
+                f"{_called(artifact)}: two requests are named {name}",
                 found=name,
                 help="rename one; an aligned request x with a count becomes x-0, x-1 …",
             )
 
 
-def _request_names(what: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """(name, message) of each that can't stand."""
-    for name in names:
+def _unfit(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(name or key, message) of each in one request that can't stand."""
+    asks = asks_of(request)
+    for name in (request["name"], *(ask["name"] for ask in asks if "name" in ask)):
         reason = check_dns_label(name)
         if reason is not None:
-            yield name, f"{what}: the request name {name} {reason}"
-
-
-def _tolerations(what: str, asks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """(key, message) of each that can't stand."""
+            yield name, f"the request name {name} {reason}"
     keys = {t["key"]: None for ask in asks for t in ask.get("tolerations") or () if "key" in t}
     for key in keys:
         reason = check_label_key(key)
         if reason is not None:
-            yield key, f"{what}: the toleration key {key} can't stand: {reason}"
+            yield key, f"the toleration key {key} can't stand: {reason}"
 
 
 def _extended_name(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
@@ -231,6 +255,10 @@ def _extended_name(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]
             f"the extended resource name {name} {reason}",
             found=name,
         )
+
+
+def _called(artifact: Artifact) -> str:
+    return f"{artifact.object['kind']} {artifact.object['metadata']['name']}"
 
 
 def _request(catalog: Catalog, artifact: Artifact, name: str) -> Origin:

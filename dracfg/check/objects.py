@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from dracfg.check.objectlimits import limit_findings
-from dracfg.check.objectnames import name_findings
+from dracfg.check.objectlimits import annotation_findings, limit_findings
+from dracfg.check.objectnames import SPEC_KINDS, name_findings, spec_name_findings
 from dracfg.check.places import span_of
-from dracfg.check.reserved import reserved_namespace_labels, reserved_object_keys
+from dracfg.check.reserved import (
+    reserved_claim_keys,
+    reserved_namespace_labels,
+    reserved_object_keys,
+)
 from dracfg.check.tenancy import contested_namespaces
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.objects import UnknownKind, schema_faults
@@ -51,23 +55,40 @@ def _unit(catalog: Catalog, unit: Unit) -> Iterator[Diagnostic]:
             else "objects of one namespace are never torn apart: "
             "spread the tenant's profiles over more namespaces",
         )
+    minor = None if cluster is None else cluster.minor
+    # A spec in several namespaces is one thing: where nothing is wrong with it, nothing is again.
+    sound: set[tuple[str, int, int]] = set()
     for artifact in unit.artifacts:
         if not _is_retired(artifact):
             # A retired object stands as it was accepted and can't be changed any more.
             yield from name_findings(catalog, artifact)
             yield from reserved_object_keys(catalog, artifact)
-            if cluster is not None:
-                yield from limit_findings(catalog, artifact, cluster.minor)
-        if cluster is not None:
-            yield from _schema(catalog, unit, artifact, cluster.minor)
+            if minor is not None:
+                yield from annotation_findings(catalog, artifact, minor)
+            kind = artifact.object["kind"]
+            spec = (kind, id(artifact.object.get("spec")), id(artifact.origin))
+            if kind in SPEC_KINDS and spec not in sound:
+                found = list(_spec(catalog, artifact, minor))
+                yield from found
+                if not found:
+                    sound.add(spec)
+        if minor is not None:
+            yield from _schema(catalog, unit, artifact, minor)
+
+
+def _spec(catalog: Catalog, artifact: Artifact, minor: str | None) -> Iterator[Diagnostic]:
+    yield from spec_name_findings(catalog, artifact)
+    yield from reserved_claim_keys(catalog, artifact)
+    if minor is not None:
+        yield from limit_findings(catalog, artifact, minor)
 
 
 def _schema(catalog: Catalog, unit: Unit, artifact: Artifact, minor: str) -> Iterator[Diagnostic]:
     thing = artifact.object
-    name = f"{thing['kind']} {thing['metadata']['name']}"
     faults = schema_faults(thing, minor)
     if faults == ():
         return
+    name = f"{thing['kind']} {thing['metadata']['name']}"
     if isinstance(faults, UnknownKind):
         if faults.reason == "not-served":
             yield diagnose(
@@ -92,17 +113,21 @@ def _schema(catalog: Catalog, unit: Unit, artifact: Artifact, minor: str) -> Ite
 
 def _twice(catalog: Catalog, units: Sequence[Unit]) -> Iterator[Diagnostic]:
     """OBJ002, less what TEN002 says of a namespace that is not the tenant's."""
-    first: dict[tuple[str, ...], Artifact] = {}
+    first: dict[str, dict[tuple[str, ...], Artifact]] = {}
     contested = contested_namespaces(catalog)
     for unit in units:
+        if not unit.synced:
+            continue
         scope = unit.path.partition("/")[0]
-        for artifact in unit.artifacts if unit.synced else ():
+        known = first.setdefault(scope, {})
+        for artifact in unit.artifacts:
             identity = _identity(artifact)
-            _, kind, namespace, name = identity
-            kept = first.setdefault((scope, *identity), artifact)
-            lies_in = name if kind == "Namespace" else namespace
-            if kept is not artifact and (scope, lies_in) not in contested:
-                yield _collision(catalog, scope, kept, artifact)
+            kept = known.setdefault(identity, artifact)
+            if kept is not artifact:
+                _, kind, namespace, name = identity
+                lies_in = name if kind == "Namespace" else namespace
+                if (scope, lies_in) not in contested:
+                    yield _collision(catalog, scope, kept, artifact)
 
 
 Named = Mapping[tuple[str, str, str, str], Origin]

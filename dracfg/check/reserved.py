@@ -6,7 +6,7 @@ stray object and gets pruned under its pod.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -35,32 +35,37 @@ def reserved_namespace_labels(tenant: Tenant) -> Iterator[Diagnostic]:
                 )
 
 
-def reserved_object_keys(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
-    """Marks by which an engine tracks objects, on an emitted object or on claims made from it."""
-    thing = artifact.object
-    name = f"{thing['kind']} {thing['metadata']['name']}"
-    tracking = _tracking()
-    for key in _keys(thing["metadata"]):
-        tool = tracking.get(key)
-        # Labels of a Namespace are the tenant's, and judged where they are written.
-        if tool is not None and thing["kind"] != "Namespace":
-            yield diagnose(
-                "OBJ012",
-                span_of(catalog, artifact.origin),
-                f"{name} would carry {key}, by which {tool} tracks its own objects",
-                found=key,
-                help="this is a fault of dracfg; please report it with this document",
-            )
-    spec = thing.get("spec")
-    if thing["kind"] != "ResourceClaimTemplate" or not isinstance(spec, dict):
+def reserved_object_keys(catalog: Catalog, artifact: Artifact) -> Sequence[Diagnostic]:
+    """Marks by which an engine tracks objects, on an emitted object."""
+    keys = _keys(artifact.object["metadata"])
+    # Labels of a Namespace are the tenant's, and judged where they are written.
+    if _tracked().isdisjoint(keys) or artifact.object["kind"] == "Namespace":
+        return ()
+    return [
+        diagnose(
+            "OBJ012",
+            span_of(catalog, artifact.origin),
+            f"{_name(artifact)} would carry {key}, by which {_tracking()[key]} tracks its own objects",
+            found=key,
+            help="this is a fault of dracfg; please report it with this document",
+        )
+        for key in keys
+        if key in _tracked()
+    ]
+
+
+def reserved_claim_keys(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
+    """Marks by which an engine tracks objects, on claims made from an emitted template."""
+    spec = artifact.object.get("spec")
+    if artifact.object["kind"] != "ResourceClaimTemplate" or not isinstance(spec, dict):
         return
     engines = tuple(_data()["engines"])
     for key in _keys(spec.get("metadata") or {}):
-        if key in tracking or key.startswith(engines):
+        if key in _tracking() or key.startswith(engines):
             yield diagnose(
                 "OBJ012",
                 span_of(catalog, artifact.origin),
-                f"{name} would copy {key} to its claims, and an engine would prune them",
+                f"{_name(artifact)} would copy {key} to its claims, and an engine would prune them",
                 found=key,
                 help="this is a fault of dracfg; please report it with this document",
             )
@@ -77,14 +82,23 @@ def _owner(key: str) -> str | None:
     return reason
 
 
-def _keys(metadata: Mapping[str, Any]) -> Iterator[str]:
-    yield from metadata.get("labels") or {}
-    yield from metadata.get("annotations") or {}
+def _name(artifact: Artifact) -> str:
+    return f"{artifact.object['kind']} {artifact.object['metadata']['name']}"
+
+
+def _keys(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    return (*(metadata.get("labels") or ()), *(metadata.get("annotations") or ()))
+
 
 
 def _tracking() -> Mapping[str, str]:
     tracking: Mapping[str, str] = _data()["tracking"]
     return tracking
+
+
+@cache
+def _tracked() -> frozenset[str]:
+    return frozenset(_tracking())
 
 
 @cache

@@ -6,27 +6,27 @@ import json
 
 from dracfg.emit.ownership import HEADER, HEADER_TEXT, MARKDOWN_HEADER
 from dracfg.emit.tree import UnitFiles
-from dracfg.emit.yaml import dump, dump_all
+from dracfg.emit.yaml import Writer
 from dracfg.lower.artifact import Unit
 from dracfg.lower.sync import kustomization
 
 KUSTOMIZATION = "kustomization.yaml"
 
 
-def render_unit(unit: Unit) -> UnitFiles:
+def render_unit(unit: Unit, writer: Writer) -> UnitFiles:
     """The files of one unit: manifests by file, texts as they are, a kustomization where synced."""
     by_file: dict[str, list[object]] = {}
     for artifact in unit.artifacts:
         by_file.setdefault(artifact.file, []).append(artifact.object)
-    files = {name: _manifest(objects) for name, objects in by_file.items()}
+    files = {name: _manifest(writer, objects) for name, objects in by_file.items()}
     files |= {name: _text(name, text) for name, text in unit.texts.items()}
     if unit.synced:
-        files[KUSTOMIZATION] = f"{HEADER}{dump(kustomization(unit))}".encode()
+        files[KUSTOMIZATION] = _manifest(writer, [kustomization(unit)])
     return UnitFiles(unit.path, files)
 
 
-def _manifest(objects: list[object]) -> bytes:
-    return f"{HEADER}{dump_all(objects)}".encode()
+def _manifest(writer: Writer, objects: list[object]) -> bytes:
+    return f"{HEADER}{writer.dump_all(objects)}".encode()
 
 
 def _text(name: str, text: str) -> bytes:

@@ -7,10 +7,12 @@ A string is plain only where no reader takes it for something else, a string of 
 literal block where a block can carry it, and all others are quoted on one line.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property, partial
 
 # Words that a YAML 1.1 reader takes for booleans or null, compared in lower case.
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
@@ -18,10 +20,10 @@ _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 # Printable ASCII on one line. It starts with a character that is neither an indicator nor the
 # start of a number, or with digits and a letter that no notation of numbers uses (`80Gi`,
 # `1g.5gb`; `1e3`, `0x1f`, `0b1` and `0o7` are not among them). Within, `:` needs a visible
-# character after it and `#` one before it.
+# character after it and `#` one before it. All others are taken by runs that are never given back.
 _PLAIN = re.compile(
     r"(?:[A-Za-z/($]|[0-9][0-9.]*[ac-df-np-wyzAC-DF-NP-WYZ])"
-    r"(?:[!-9;-~]|:(?=[!-~])| (?=[!\"$-~]))*"
+    r"(?:[!-9;-~]++|:(?=[!-~])| (?=[!\"$-~]))*"
 )
 _ONE_LINE_ASCII = re.compile(r"[ -~]*")
 
@@ -37,6 +39,9 @@ _NOT_IN_BLOCK = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]|^ *\t", re.MULTILINE)
 # Readers give up on a key that isn't closed after 1,024 characters, unless `?` announces it.
 _LONG_KEY = 1000
 
+# Strings of one kind whose written form is kept: those that come again do so soon.
+_REMEMBERED = 16384
+
 _Write = Callable[[str], None]
 
 
@@ -45,83 +50,139 @@ class _UnwritableError(Exception):
 
 
 def dump(obj: object) -> str:
-    """Return `obj` as one document: block style, two spaces, ending in a line break.
-
-    `obj` is made of `Mapping` with string keys, `list`, `tuple`, `str`, `int` and `bool`. Maps keep
-    their order; empty ones are written `{}` and `[]`. Anything else, None and float included, is a
-    TypeError, and a string with a lone surrogate a ValueError; both name the JSON pointer.
-    """
-    lines: list[str] = []
-    write = lines.append
-    try:
-        if isinstance(obj, Mapping) and obj:
-            _write_map(obj, "", "", write)
-        elif isinstance(obj, list | tuple) and obj:
-            _write_list(obj, "", "", write)
-        else:
-            # Readers disagree on the indentation of a block that has no parent, so none is made.
-            write(_scalar(obj) or _quoted(str(obj)))
-            write("\n")
-    except _UnwritableError:
-        raise _blame(obj, "") or AssertionError("the data changed while it was written") from None
-    return "".join(lines)
+    """Return `obj` as one document, as a `Writer` does."""
+    return Writer().dump_all((obj,))
 
 
 def dump_all(objs: Iterable[object]) -> str:
     """Return one text with a document for each of `objs`, `---` standing between them."""
-    return "---\n".join(map(dump, objs))
+    return Writer().dump_all(objs)
 
 
-def _write_map(obj: Mapping[str, object], lead: str, pad: str, write: _Write) -> None:
-    """Write a map that isn't empty; `lead` opens its first line, `pad` all others."""
-    deeper = pad + "  "
-    for key, value in obj.items():
-        name = _key(key) or f"? {_inline(key) or _quoted(key)}\n{pad}:"
-        text = _inline(value) if type(value) is str else _scalar(value)
-        if text:
-            write(f"{lead}{name} {text}\n")
-        elif type(value) is dict or isinstance(value, Mapping):
-            write(f"{lead}{name}\n")
-            _write_map(value, deeper, deeper, write)
+class Writer:
+    """Writes documents: block style, two spaces, each ending in a line break.
+
+    They are made of `Mapping` with string keys, `list`, `tuple`, `str`, `int` and `bool`. Maps keep
+    their order; empty ones are written `{}` and `[]`. Anything else, None and float included, is a
+    TypeError, and a string with a lone surrogate a ValueError; both name the JSON pointer.
+
+    A writer remembers how keys and strings are written, so many texts are best written by one.
+    """
+
+    def __init__(self) -> None:
+        self._texts = _Written(_text)
+        self._top = _Place("")
+
+    def dump_all(self, objs: Iterable[object]) -> str:
+        """Return one text with a document for each of `objs`, `---` standing between them."""
+        lines: list[str] = []
+        for obj in objs:
+            if lines:
+                lines.append("---\n")
+            try:
+                self._write_document(obj, lines.append)
+            except _UnwritableError:
+                fault = _blame(obj, "")
+                raise fault or AssertionError("the data changed while it was written") from None
+        return "".join(lines)
+
+    def _write_document(self, obj: object, write: _Write) -> None:
+        if isinstance(obj, Mapping) and obj:
+            self._write_map(obj, self._top, write)
+        elif isinstance(obj, list | tuple) and obj:
+            self._write_list(obj, self._top, write)
+        else:
+            # Readers disagree on the indentation of a block that has no parent, so none is made.
+            text = _inline(obj) or _quoted(obj) if isinstance(obj, str) else _scalar(obj)
+            write(f"{text}\n")
+
+    def _write_map(self, obj: Mapping[str, object], place: _Place, write: _Write) -> None:
+        """Write a map that isn't empty."""
+        texts, keys, below = self._texts, place.keys, place.next_line
+        further_keys = below.keys
+        for key, value in obj.items():
+            write(keys[key])
+            if type(value) is str:
+                write(texts[value] or _block(value, below.lead))
+            elif type(value) is dict and value:
+                write("\n")
+                self._write_map(value, below.deeper, write)
+            elif type(value) is list and value:
+                write("\n")
+                self._write_list(value, below, write)
+            else:
+                self._write_rarer(value, below, write)
+            keys = further_keys
+
+    def _write_list(self, items: Iterable[object], place: _Place, write: _Write) -> None:
+        """Write a list that isn't empty, its dashes at `place`."""
+        for item in items:
+            if (type(item) is dict or isinstance(item, Mapping)) and item:
+                self._write_map(item, place.after_dash, write)
+            elif isinstance(item, list | tuple) and item:
+                self._write_list(item, place.after_dash, write)
+            else:
+                write(f"{place.lead}-")
+                self._write_rarer(item, place.next_line, write)
+            place = place.next_line
+
+    def _write_rarer(self, value: object, place: _Place, write: _Write) -> None:
+        """Write what stands behind a key or a dash; what doesn't fit there stands at `place`."""
+        if isinstance(value, str):
+            text = str.__str__(value)
+            write(self._texts[text] or _block(text, place.lead))
+        elif text := _scalar(value):
+            write(f" {text}\n")
+        elif isinstance(value, Mapping):
+            write("\n")
+            self._write_map(value, place.deeper, write)
         elif isinstance(value, list | tuple):
-            write(f"{lead}{name}\n")
-            _write_list(value, pad, pad, write)
-        else:
-            write(f"{lead}{name} {_block(str(value), pad)}")
-        lead = pad
+            write("\n")
+            self._write_list(value, place, write)
 
 
-def _write_list(items: Iterable[object], lead: str, pad: str, write: _Write) -> None:
-    """Write a list that isn't empty, its dashes at `pad`."""
-    deeper = pad + "  "
-    for item in items:
-        text = _scalar(item)
-        if text:
-            write(f"{lead}- {text}\n")
-        elif type(item) is dict or isinstance(item, Mapping):
-            _write_map(item, lead + "- ", deeper, write)
-        elif isinstance(item, list | tuple):
-            _write_list(item, lead + "- ", deeper, write)
-        else:
-            write(f"{lead}- {_block(str(item), pad)}")
-        lead = pad
+class _Place:
+    """Where a map or a list stands; `lead` opens its first line."""
+
+    def __init__(self, lead: str) -> None:
+        self.lead = lead
+        self.keys = _Written(partial(_key, lead))
+
+    @cached_property
+    def next_line(self) -> _Place:
+        """The place of all further lines, which no dash stands in."""
+        return _Place(" " * len(self.lead)) if "-" in self.lead else self
+
+    @cached_property
+    def deeper(self) -> _Place:
+        return _Place(self.lead + "  ")
+
+    @cached_property
+    def after_dash(self) -> _Place:
+        return _Place(self.lead + "- ")
+
+
+class _Written(dict[str, str]):
+    """Strings as they are written: each is found out once, as long as they aren't too many."""
+
+    def __init__(self, write: Callable[[str], str]) -> None:
+        self._write = write
+
+    def __missing__(self, text: str) -> str:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        written = self[text] = self._write(text)
+        return written
 
 
 def _scalar(value: object) -> str:
-    """Return what stands on the line of `value`; empty for a block, a map or a list with items."""
-    kind = type(value)
-    if kind is str:
-        return _inline(value)
-    if kind is dict or kind is list:
-        return "" if value else "{}" if kind is dict else "[]"
+    """Return what is no string on its one line; empty for a map or a list with items."""
     if value is True:
         return "true"
     if value is False:
         return "false"
     if isinstance(value, int):
         return int.__repr__(value)
-    if isinstance(value, str):
-        return _inline(str.__str__(value))
     if isinstance(value, Mapping):
         return "" if value else "{}"
     if isinstance(value, list | tuple):
@@ -129,7 +190,22 @@ def _scalar(value: object) -> str:
     raise _UnwritableError
 
 
-@lru_cache(maxsize=16384)
+def _key(lead: str, key: str) -> str:
+    """Return what opens the lines of a key, with its colon."""
+    if not isinstance(key, str):
+        raise _UnwritableError
+    text = f"{_inline(key) or _quoted(key)}:"
+    if len(text) < _LONG_KEY // 4 or len(text.encode()) < _LONG_KEY:
+        return f"{lead}{text}"
+    return f"{lead}? {_inline(key) or _quoted(key)}\n{' ' * len(lead)}:"
+
+
+def _text(text: str) -> str:
+    """Return what stands behind a key or a dash; empty where it is to be a literal block."""
+    line = _inline(text)
+    return f" {line}\n" if line else ""
+
+
 def _inline(text: str) -> str:
     """Return the string as it stands on one line, or empty where it is to be a literal block."""
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
@@ -138,15 +214,6 @@ def _inline(text: str) -> str:
         _refuse_surrogates(text)
         return ""
     return _quoted(text)
-
-
-@lru_cache(maxsize=4096)
-def _key(key: str) -> str:
-    """Return a key and its colon, or empty where it is too long for that form."""
-    if not isinstance(key, str):
-        raise _UnwritableError
-    text = f"{_inline(key) or _quoted(key)}:"
-    return text if len(text) < _LONG_KEY // 4 or len(text.encode()) < _LONG_KEY else ""
 
 
 def _quoted(text: str) -> str:
@@ -165,14 +232,14 @@ def _refuse_surrogates(text: str) -> None:
 
 
 def _block(text: str, pad: str) -> str:
-    """Return a literal block, header and lines, inside the map or list that stands at `pad`."""
+    """Return a literal block behind a key or a dash of the map or list that stands at `pad`."""
     body = text.rstrip("\n")
     breaks = len(text) - len(body)
     chomping = ("-", "")[breaks] if breaks < 2 else "+"
     # Without a number a reader takes the first line's own spaces for indentation.
     indentation = "2" if text.lstrip("\n").startswith(" ") else ""
     lines = [f"{pad}  {line}" if line else "" for line in body.split("\n")]
-    return "\n".join((f"|{indentation}{chomping}", *lines)) + "\n" * max(breaks, 1)
+    return "\n".join((f" |{indentation}{chomping}", *lines)) + "\n" * max(breaks, 1)
 
 
 def _blame(value: object, pointer: str) -> Exception | None:

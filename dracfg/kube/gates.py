@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from dracfg.kube.features import feature_matrix
@@ -55,14 +55,16 @@ class _Rule:
     cel: re.Pattern[str] | None
 
     def applies(self, key: str, value: Any) -> bool:
-        if value is None or value is False or value in ("", [], {}):
-            return False
         if self.key is not None and not self.key.fullmatch(key):
+            return False
+        if value is None or value is False or value in ("", [], {}):
             return False
         return self.cel is None or bool(self.cel.search(STRING_LITERAL.sub('""', str(value))))
 
 
 _Path = tuple[str | int, ...]
+_Found = tuple[_Rule, str]
+"""A rule that applies, and the pointer to what it applies to."""
 
 
 @dataclass(slots=True)
@@ -85,12 +87,30 @@ def derive(objects: Iterable[Mapping[str, Any]], minor: str) -> tuple[GateUse, .
     Gates are named whatever their default is; `features.to_write` keeps what a flag must say.
     """
     steps = _steps(minor)
-    return tuple(
-        GateUse(rule.gate, rule.reason, _reference(obj), _pointer(path), rule.when_off)
-        for obj in objects
-        if (step := steps.get(_group_kind(obj))) is not None
-        for rule, path in _uses(step, obj)
-    )
+    # A part that several objects share is walked once; it is the same one while all of them live.
+    things = tuple(objects)
+    parts: dict[tuple[str, str, int], list[_Found]] = {}
+    uses: list[GateUse] = []
+    for obj in things:
+        kind = _group_kind(obj.get("apiVersion") or "", obj.get("kind") or "")
+        step = steps.get(kind)
+        if step is None:
+            continue
+        found = [(rule, "") for rule in step.rules if rule.applies("", obj)]
+        every = step.following.get("*")
+        for name, part in obj.items():
+            if (following := step.following.get(name, every)) is not None:
+                key = (kind, name, id(part))
+                if key not in parts:
+                    parts[key] = _uses(following, part, name)
+                found += parts[key]
+        if found:
+            reference = _reference(obj)
+            uses += [
+                GateUse(rule.gate, rule.reason, reference, pointer, rule.when_off)
+                for rule, pointer in found
+            ]
+    return tuple(uses)
 
 
 def runtime_config(
@@ -113,7 +133,7 @@ def runtime_config(
 @cache
 def _steps(minor: str) -> Mapping[str, _Step]:
     """Kind.group -> the tree of the gated paths of that kind in one minor."""
-    document = read_data("dracfg.kube", "data/gated-fields.yaml")
+    document = _document()
     roots: dict[str, _Step] = {}
     for use in document["uses"]:
         gate = use["gate"] if isinstance(use["gate"], str) else use["gate"].get(minor)
@@ -135,37 +155,43 @@ def _steps(minor: str) -> Mapping[str, _Step]:
     return roots
 
 
-def _uses(step: _Step, obj: Mapping[str, Any]) -> list[tuple[_Rule, _Path]]:
+@cache
+def _document() -> dict[str, Any]:
+    document: dict[str, Any] = read_data("dracfg.kube", "data/gated-fields.yaml")
+    return document
+
+
+def _uses(step: _Step, value: Any, name: str) -> list[_Found]:
+    """The rules that apply to a field of an object and below it, each with its pointer."""
     found: list[tuple[_Rule, _Path]] = []
-    _walk(step, obj, "", (), found)
-    return found
+    _walk(step, value, name, (name,), found)
+    return [(rule, _pointer(path)) for rule, path in found]
 
 
 def _walk(step: _Step, value: Any, key: str, path: _Path, found: list[tuple[_Rule, _Path]]) -> None:
-    found += [(rule, path) for rule in step.rules if rule.applies(key, value)]
-    if not step.following:
+    if step.rules:
+        found += [(rule, path) for rule in step.rules if rule.applies(key, value)]
+    following = step.following
+    if not following:
         return
     if isinstance(value, dict):
-        every = step.following.get("*")
+        every = following.get("*")
         for name, part in value.items():
-            following = step.following.get(name, every)
-            if following is not None:
-                _walk(following, part, name, (*path, name), found)
-    elif isinstance(value, list):
-        following = step.following.get("[]")
-        if following is not None:
-            for index, part in enumerate(value):
-                _walk(following, part, key, (*path, index), found)
+            if (below := following.get(name, every)) is not None:
+                _walk(below, part, name, (*path, name), found)
+    elif isinstance(value, list) and (below := following.get("[]")) is not None:
+        for index, part in enumerate(value):
+            _walk(below, part, key, (*path, index), found)
 
 
 def _pointer(path: _Path) -> str:
     return "".join(f"/{escape(step)}" for step in path)
 
 
-def _group_kind(obj: Mapping[str, Any]) -> str:
+@lru_cache(maxsize=1024)
+def _group_kind(api_version: str, kind: str) -> str:
     """Such as "DeviceClass.resource.k8s.io"; the kind alone for the core group."""
-    group, slash, _ = (obj.get("apiVersion") or "").rpartition("/")
-    kind = obj.get("kind") or ""
+    group, slash, _ = api_version.rpartition("/")
     return f"{kind}.{group}" if slash else kind
 
 

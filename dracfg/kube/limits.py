@@ -78,9 +78,14 @@ def limits(minor: str) -> Limits:
     if minor not in minors:
         raise KeyError(minor)
     reached = minors[: minors.index(minor) + 1]
-    entries: dict[str, Any] = read_data("dracfg.kube", "data/limits.yaml")["limits"]
     values: dict[str, Any] = {}
-    for name, entry in entries.items():
+    for name, entry in _entries().items():
         held = [entry["since"][known] for known in reached if known in entry["since"]]
         values[WORD_START.sub("_", name).lower()] = held[-1] if held else None
     return Limits(**values)
+
+
+@cache
+def _entries() -> dict[str, Any]:
+    entries: dict[str, Any] = read_data("dracfg.kube", "data/limits.yaml")["limits"]
+    return entries

@@ -73,13 +73,12 @@ def schema_faults(obj: dict[str, Any], minor: str) -> tuple[SchemaFault, ...] | 
     Faults come in the order of their pointers. Raises KeyError for a minor without a bundle.
     """
     api_version, kind = obj.get("apiVersion"), obj.get("kind")
-    missing = tuple(
-        SchemaFault("", f"{name} must be a text that is not empty")
-        for name, value in (("apiVersion", api_version), ("kind", kind))
-        if not isinstance(value, str) or not value
-    )
-    if missing or not isinstance(api_version, str) or not isinstance(kind, str):
-        return missing
+    if not (isinstance(api_version, str) and api_version and isinstance(kind, str) and kind):
+        return tuple(
+            SchemaFault("", f"{name} must be a text that is not empty")
+            for name, value in (("apiVersion", api_version), ("kind", kind))
+            if not isinstance(value, str) or not value
+        )
     validator = _validator(minor, api_version, kind)
     if isinstance(validator, UnknownKind):
         return validator

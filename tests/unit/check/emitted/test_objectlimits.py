@@ -2,7 +2,7 @@
 
 import pytest
 
-from dracfg.check.objectlimits import json_bytes, limit_findings
+from dracfg.check.objectlimits import annotation_findings, json_bytes, limit_findings
 from dracfg.check.objects import check_units
 from dracfg.lower.artifact import Artifact, Origin
 
@@ -96,9 +96,9 @@ def test_all_annotations_together_have_a_limit(build, only):
         "metadata": {"name": "a", "annotations": {"a": "x" * 131072, "b": "x" * 131070}},
     }
     artifact = Artifact(given, "x.yaml", PROFILE)
-    assert list(limit_findings(catalog, artifact, "1.36")) == []
+    assert list(annotation_findings(catalog, artifact, "1.36")) == []
     given["metadata"]["annotations"]["c"] = ""
-    only(limit_findings(catalog, artifact, "1.36"), "OBJ009")
+    only(annotation_findings(catalog, artifact, "1.36"), "OBJ009")
 
 
 def test_parameters_count_as_the_api_server_gets_them():

@@ -12,6 +12,7 @@ import yaml
 
 from dracfg.diagnostics.registry import rules
 from dracfg.emit.files import render_unit
+from dracfg.emit.yaml import Writer
 from dracfg.kube.objects import schema_faults
 from dracfg.link.catalog import Catalog
 from dracfg.link.classes import device_classes
@@ -169,7 +170,7 @@ def test_policies_stay_as_long_as_they_are_whoever_joins(
         assert len(joined.tenants) == tenants
         assert sum(len(tenant.grants) for tenant in joined.tenants.values()) == 3 * tenants
         found = artifacts(joined)
-        return len(found), dict(render_unit(Unit("east/guard", found)).files)
+        return len(found), dict(render_unit(Unit("east/guard", found), Writer()).files)
 
     number, files = written(0)
     assert number == 2 * len([*ALWAYS, *HELD, *DRIVERS])
