@@ -12,7 +12,7 @@ from typing import Literal
 from dracfg.emit.errors import TreeError, reason_of
 from dracfg.emit.layout import LOCK_NAME, STAGE_NAME, is_synced, prefixes, stays_inside, unit_of
 from dracfg.emit.listing import Listing, list_folder, read
-from dracfg.emit.lock import Lock, digest, read_lock, rebuild
+from dracfg.emit.lock import NOTHING_KNOWN, Lock, LockReading, digest, read_lock, rebuild
 from dracfg.emit.ownership import bears_mark
 
 Status = Literal["new", "changed", "removed", "unchanged"]
@@ -90,32 +90,36 @@ class TreePlan:
 
 
 def plan(
-    out: Path, units: Iterable[UnitFiles], *, scope: Callable[[str], bool] = lambda _path: True
+    out: Path,
+    units: Iterable[UnitFiles],
+    *,
+    scope: Callable[[str], bool] = lambda _path: True,
+    known: LockReading = NOTHING_KNOWN,
 ) -> TreePlan:
-    """Compare `units` with what stands under `out`.
+    """Compare `units` with what stands under `out`, whose lock may be `known` from an earlier look.
 
     Units whose path `scope` refuses are neither looked at nor wanted: they stay as they are on disk
     and in the lock. A unit without files is not wanted. Raises TreeError where out/ can't be read,
     ValueError where the units can't all be folders of their own.
     """
     wanted = _by_path(unit for unit in units if unit.files and scope(unit.path))
-    reading = read_lock(out)
-    known = wanted.keys() | (reading.lock.units.keys() if reading.lock else ())
+    reading = read_lock(out, known)
+    named = wanted.keys() | (reading.lock.units.keys() if reading.lock else ())
 
     def enter(folder: str) -> bool:
-        return STAGE_NAME.fullmatch(folder) is None and (folder not in known or scope(folder))
+        return STAGE_NAME.fullmatch(folder) is None and (folder not in named or scope(folder))
 
     listing = _list(out, enter)
     standing = reading.lock or rebuild(out, listing.files - {LOCK_NAME}, wanted.keys())
-    known = wanted.keys() | standing.units.keys()
+    named = wanted.keys() | standing.units.keys()
     first_run = reading.content is None and not standing.units and LOCK_NAME not in listing.others
 
-    on_disk, foreign = _sort_out(listing, known, wanted, standing, scope)
+    on_disk, foreign = _sort_out(listing, named, wanted, standing, scope)
     ways = _Ways.around(foreign, listing.others)
     plans: list[UnitPlan] = []
     conflicts: list[Conflict] = []
     digests = {path: files for path, files in standing.units.items() if not scope(path)}
-    for path in sorted(path for path in known if scope(path)):
+    for path in sorted(path for path in named if scope(path)):
         files = wanted[path].files if path in wanted else {}
         owned = standing.units.get(path, {})
         plans.append(
@@ -154,6 +158,8 @@ class _Ways:
 
     def obstacle(self, path: str) -> Conflict | None:
         """Return what keeps a file from being created at `path`."""
+        if not (self.links or self.foreign):
+            return None
         for prefix in prefixes(path):
             if prefix in self.links:
                 return Conflict(prefix, "a symbolic link or special file stands here")
@@ -170,10 +176,12 @@ def _by_path(units: Iterable[UnitFiles]) -> dict[str, UnitFiles]:
     for unit in units:
         if unit.path in wanted:
             raise ValueError(f"the unit {unit.path} is given twice")
-        for path in (unit.path, *unit.files):
-            if not stays_inside(path) or STAGE_NAME.fullmatch(path.split("/")[0]):
-                raise ValueError(f"{path!r} of the unit {unit.path!r} is not a relative path")
         wanted[unit.path] = unit
+    # Most units have files of the same names.
+    names = dict.fromkeys(name for unit in wanted.values() for name in unit.files)
+    for path in (*wanted, *names):
+        if not stays_inside(path) or STAGE_NAME.fullmatch(path.partition("/")[0]):
+            raise ValueError(f"{path!r} is not a relative path of a unit or of a file in one")
     for path in wanted:
         if path == LOCK_NAME or any(outer in wanted for outer in prefixes(path) if outer != path):
             raise ValueError(f"the unit {path} lies in another unit")
