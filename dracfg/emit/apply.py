@@ -213,7 +213,7 @@ def _write(path: str | Path, content: bytes, *, durable: bool) -> None:
 
 def _install(plan: TreePlan, unit: UnitPlan, stage: Stage, *, is_staged: bool) -> None:
     """Let a unit's prepared folder stand in the tree, or none if nothing of it stays."""
-    live = plan.out / unit.path
+    live = f"{plan.out}/{unit.path}"
     try:
         if is_staged:
             stage.put(unit.path)
@@ -222,9 +222,9 @@ def _install(plan: TreePlan, unit: UnitPlan, stage: Stage, *, is_staged: bool) -
     except OSError as error:
         if error.errno not in _IMMOVABLE:
             raise
-        _install_files(plan, unit, Path(stage.new(unit.path)), live)
+        _install_files(plan, unit, Path(stage.new(unit.path)), Path(live))
     if not is_staged:
-        _remove_empty(live, plan.out)
+        _remove_empty(Path(live), plan.out)
 
 
 def _install_files(plan: TreePlan, unit: UnitPlan, folder: Path, live: Path) -> None:

@@ -6,6 +6,7 @@ hold, only whose they are: ours by the lock or by their mark, or somebody else's
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -118,8 +119,9 @@ def plan(
     ways = _Ways.around(foreign, listing.others)
     plans: list[UnitPlan] = []
     conflicts: list[Conflict] = []
-    digests = {path: files for path, files in standing.units.items() if not scope(path)}
-    for path in sorted(path for path in named if scope(path)):
+    chosen = {path for path in named if scope(path)}
+    digests = {path: files for path, files in standing.units.items() if path not in chosen}
+    for path in sorted(chosen):
         files = wanted[path].files if path in wanted else {}
         owned = standing.units.get(path, {})
         plans.append(
@@ -182,9 +184,10 @@ def _by_path(units: Iterable[UnitFiles]) -> dict[str, UnitFiles]:
     for path in (*wanted, *names):
         if not stays_inside(path) or STAGE_NAME.fullmatch(path.partition("/")[0]):
             raise ValueError(f"{path!r} is not a relative path of a unit or of a file in one")
-    for path in wanted:
-        if path == LOCK_NAME or any(outer in wanted for outer in prefixes(path) if outer != path):
-            raise ValueError(f"the unit {path} lies in another unit")
+    parents = {path.rpartition("/")[0] for path in wanted} - {""}
+    outer = {prefix for parent in parents for prefix in prefixes(parent)}
+    if taken := (outer | {LOCK_NAME}) & wanted.keys():
+        raise ValueError(f"the unit {min(taken)} is the folder of other units, or the lock")
     return wanted
 
 
@@ -204,11 +207,18 @@ def _sort_out(
 ) -> tuple[dict[str, set[str]], frozenset[str]]:
     """Return the files of each unit in scope that are owned or wanted, and all that are neither."""
     known = frozenset(known)
+
+    @cache
+    def unit_in(folder: str) -> str | None:
+        """The unit of all files in a folder; None where it is out of scope."""
+        unit = unit_of(f"{folder}/file" if folder else "file", known)
+        return None if unit and not scope(unit) else unit
+
     on_disk: dict[str, set[str]] = {}
     foreign: set[str] = set()
     for path in (listing.files | listing.others) - {LOCK_NAME}:
-        unit = unit_of(path, known)
-        if unit and not scope(unit):
+        unit = unit_in(path.rpartition("/")[0])
+        if unit is None:
             continue
         name = path[len(unit) + 1 :]
         is_wanted = unit in wanted and name in wanted[unit].files
