@@ -97,8 +97,7 @@ def compile_repository(
     def in_scope(path: str) -> bool:
         return wanted.holds(path) and not blocked(path)
 
-    files = [unit for unit in judgement.rendered.files if in_scope(unit.path)]
-    tree = clock.measure("emit", lambda: plan(out, files, scope=in_scope))
+    tree = clock.measure("emit", lambda: plan(out, judgement.rendered.files, scope=in_scope))
     if unmatched := tuple(wanted.unmatched({*_places(judgement), *tree.standing.units})):
         raise OutOfScope(unmatched)
     met = tree_findings(tree)

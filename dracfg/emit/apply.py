@@ -8,7 +8,7 @@ ones; whatever a kill leaves behind is therefore known as ours, and the next run
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from dracfg.emit.tree import TreePlan, UnitPlan
 
 # Up to here each file is brought to the disk by itself; beyond, the file system as a whole.
 _FEW_FILES = 64
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 # A folder that comes from a lower layer of an overlay, or is a mount, can't be moved as a whole.
 _IMMOVABLE = {errno.EXDEV, errno.EBUSY}
 
@@ -61,7 +62,7 @@ def apply(plan: TreePlan, *, patience: float = 5.0) -> AppliedTree:
             staged = _prepare(plan, units, stage)
             _write_lock(plan, _union(plan.standing, plan.lock), stage)
             for unit in units:
-                with _explained(plan.out / unit.path):
+                with _explained(f"{plan.out}/{unit.path}"):
                     _install(plan, unit, stage, is_staged=unit.path in staged)
             _write_lock(plan, plan.lock, stage)
         finally:
@@ -74,7 +75,7 @@ def apply(plan: TreePlan, *, patience: float = 5.0) -> AppliedTree:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explained(path: str | Path) -> Iterator[None]:
     """Turn a refusal of the operating system into a TreeError about `path`."""
     try:
         yield
@@ -96,8 +97,13 @@ def _check_lock(plan: TreePlan) -> None:
 
 
 def _union(old: Lock, new: Lock) -> Lock:
-    paths = old.units.keys() | new.units.keys()
-    return Lock({path: {**old.units.get(path, {}), **new.units.get(path, {})} for path in paths})
+    """Return a lock with the files of both, with the digests of the new one: itself if it has all."""
+    more = {
+        path: {**files, **new.units.get(path, {})}
+        for path, files in old.units.items()
+        if not files.keys() <= new.units.get(path, {}).keys()
+    }
+    return Lock({**new.units, **more}) if more else new
 
 
 def _write_lock(plan: TreePlan, lock: Lock, stage: Stage) -> None:
@@ -118,8 +124,9 @@ def _prepare(plan: TreePlan, units: list[UnitPlan], stage: Stage) -> frozenset[s
     """Put together the folders of all units that will have one; return the units' paths."""
     durable = sum(len(unit.created) + len(unit.changed) for unit in units) <= _FEW_FILES
     staged: set[str] = set()
+    _refuse_links(plan.out, units)
     for unit in units:
-        with _explained(plan.out / unit.path):
+        with _explained(f"{plan.out}/{unit.path}"):
             if _build(plan, unit, stage.new(unit.path), durable=durable):
                 staged.add(unit.path)
     if not durable:
@@ -131,16 +138,21 @@ def _prepare(plan: TreePlan, units: list[UnitPlan], stage: Stage) -> frozenset[s
     return frozenset(staged)
 
 
-def _build(plan: TreePlan, unit: UnitPlan, folder: Path, *, durable: bool) -> bool:
+def _refuse_links(out: Path, units: Iterable[UnitPlan]) -> None:
+    """Raise TreeError where a symbolic link is in the place of a unit, or of a folder above one."""
+    for folder in sorted({prefix for unit in units for prefix in prefixes(unit.path)}):
+        path = f"{out}/{folder}"
+        if os.path.islink(path):
+            raise TreeError(path, "a symbolic link stands here")
+
+
+def _build(plan: TreePlan, unit: UnitPlan, folder: str, *, durable: bool) -> bool:
     """Write a unit's whole folder as it is to be; return whether it holds anything.
 
     What stands and is not ours is taken along, as found now and not as planned: a folder that a
     killed run had moved is back by now.
     """
-    live = plan.out / unit.path
-    for prefix in prefixes(unit.path):
-        if (plan.out / prefix).is_symlink():
-            raise TreeError(str(plan.out / prefix), "a symbolic link stands here")
+    live = f"{plan.out}/{unit.path}"
     owned = plan.standing.units.get(unit.path, {})
     standing = list_folder(live)
     rewritten = {*unit.created, *unit.changed}
@@ -148,49 +160,60 @@ def _build(plan: TreePlan, unit: UnitPlan, folder: Path, *, durable: bool) -> bo
     for name in sorted(standing.files | standing.others):
         if name in unit.files and name not in unit.unchanged:
             if name in standing.others or not (
-                name in owned or _is_replaceable(live / name, unit.files[name])
+                name in owned or _is_replaceable(f"{live}/{name}", unit.files[name])
             ):
-                raise TreeError(str(live / name), "a file that dracfg did not write stands here")
+                raise TreeError(f"{live}/{name}", "a file that dracfg did not write stands here")
         elif name in unit.unchanged or name not in owned or name in standing.others:
-            _carry(live / name, folder / name)
             kept.add(name)
     fresh = [name for name in unit.files if name in rewritten or name not in kept]
-    for parent in {name.rpartition("/")[0] for name in fresh}:
-        (folder / parent).mkdir(parents=True, exist_ok=True)
+    if not (fresh or kept):
+        return False
+    _make_folders(folder, (*kept, *fresh))
+    for name in sorted(kept):
+        _carry(f"{live}/{name}", f"{folder}/{name}")
     for name in fresh:
         _write(f"{folder}/{name}", unit.files[name], durable=durable)
-    return bool(unit.files or kept)
+    return True
 
 
-def _is_replaceable(path: Path, content: bytes) -> bool:
+def _is_replaceable(path: str, content: bytes) -> bool:
     standing = read(path)
-    return standing == content or bears_mark(path.name, standing)
+    return standing == content or bears_mark(os.path.basename(path), standing)
 
 
-def _carry(source: Path, target: Path) -> None:
+def _make_folders(folder: str, names: Iterable[str]) -> None:
+    """Make `folder`, and in it those that files of these names lie in."""
+    os.mkdir(folder)
+    parents = {name.rpartition("/")[0] for name in names} - {""}
+    for inner in sorted({prefix for parent in parents for prefix in prefixes(parent)}):
+        os.mkdir(f"{folder}/{inner}")
+
+
+def _carry(source: str, target: str) -> None:
     """Give a file or link a second name in the stage; the first goes with its folder."""
-    target.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(source, target, follow_symlinks=False)
     except (OSError, NotImplementedError):
-        if not (source.is_symlink() or source.is_file()):
+        if not (os.path.islink(source) or os.path.isfile(source)):
             raise
         shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _write(path: str | Path, content: bytes, *, durable: bool) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(path, flags, 0o644), "wb", buffering=0) as file:
-        view = memoryview(content)
-        while view:
-            view = view[file.write(view) :]
+    descriptor = os.open(path, _CREATE, 0o644)
+    try:
+        written = os.write(descriptor, content)
+        while written < len(content):
+            written += os.write(descriptor, memoryview(content)[written:])
         if durable:
-            os.fsync(file.fileno())
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _install(plan: TreePlan, unit: UnitPlan, stage: Stage, *, is_staged: bool) -> None:
     """Let a unit's prepared folder stand in the tree, or none if nothing of it stays."""
-    live = plan.out / unit.path
+    live = f"{plan.out}/{unit.path}"
     try:
         if is_staged:
             stage.put(unit.path)
@@ -199,9 +222,9 @@ def _install(plan: TreePlan, unit: UnitPlan, stage: Stage, *, is_staged: bool) -
     except OSError as error:
         if error.errno not in _IMMOVABLE:
             raise
-        _install_files(plan, unit, stage.new(unit.path), live)
+        _install_files(plan, unit, Path(stage.new(unit.path)), Path(live))
     if not is_staged:
-        _remove_empty(live, plan.out)
+        _remove_empty(Path(live), plan.out)
 
 
 def _install_files(plan: TreePlan, unit: UnitPlan, folder: Path, live: Path) -> None:

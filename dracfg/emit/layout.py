@@ -13,6 +13,7 @@ STAGE_NAME = re.compile(r"\.dracfg-stage-([1-9][0-9]*)")
 
 _NESTING = (frozenset({"tenants", "nodes"}), frozenset({"argocd", "flux"}))
 """Folders that hold one unit a sub-folder: below a cluster, and below `gitops/`."""
+_NO_NAMES = frozenset({"", ".", ".."})
 _SYNCED_LAYER = re.compile(r"(guard|platform)(\.[0-9]+)?")
 
 
@@ -33,7 +34,8 @@ def prefixes(path: str) -> Iterator[str]:
 def stays_inside(path: str) -> bool:
     """Tell whether `path` is relative, has no `.`, `..` or empty part, and so stays where it is."""
     parts = path.split("/")
-    return not ("\\" in path or "\0" in path or {"", ".", ".."} & set(parts) or ":" in parts[0])
+    safe = not ("\\" in path or "\0" in path or ":" in parts[0])
+    return safe and _NO_NAMES.isdisjoint(parts)
 
 
 def unit_of(path: str, known: Container[str]) -> str:

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Without O_NONBLOCK a named pipe in a file's place would hold the run for good.
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_READ = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_PIECE = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +26,18 @@ class Listing:
     others: frozenset[str]
 
 
-def list_folder(folder: Path, enter: Callable[[str], bool] = lambda _path: True) -> Listing:
+def list_folder(folder: str | Path, enter: Callable[[str], bool] = lambda _path: True) -> Listing:
     """List `folder` with all its sub-folders that `enter` admits; a missing folder is empty.
 
     Raises OSError where a folder can't be read.
     """
     files: list[str] = []
     others: list[str] = []
-    pending = [""] if folder.is_dir() else []
+    root = os.fspath(folder)
+    pending = [""] if os.path.isdir(root) else []
     while pending:
         inner = pending.pop()
-        with os.scandir(folder / inner) as entries:
+        with os.scandir(f"{root}/{inner}" if inner else root) as entries:
             for entry in entries:
                 path = f"{inner}/{entry.name}" if inner else entry.name
                 if entry.is_dir(follow_symlinks=False):
@@ -45,5 +52,11 @@ def list_folder(folder: Path, enter: Callable[[str], bool] = lambda _path: True)
 
 def read(path: str | Path) -> bytes:
     """Return the bytes of a regular file; a symbolic link in its place is an OSError."""
-    with os.fdopen(os.open(path, _READ), "rb", buffering=0) as file:
-        return file.read()
+    descriptor = os.open(path, _READ)
+    try:
+        pieces: list[bytes] = []
+        while piece := os.read(descriptor, _PIECE):
+            pieces.append(piece)
+    finally:
+        os.close(descriptor)
+    return b"".join(pieces)

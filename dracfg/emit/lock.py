@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from dracfg.emit.errors import reason_of
@@ -24,7 +25,7 @@ _text = json.encoder.encode_basestring_ascii
 Digests = Mapping[str, Mapping[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lock:
     """The files that dracfg wrote, a unit each."""
 
@@ -32,6 +33,10 @@ class Lock:
 
     def render(self) -> bytes:
         """Return the lock as JSON, one file a line, so that branches merge line by line."""
+        return self._rendered
+
+    @cached_property
+    def _rendered(self) -> bytes:
         units = [_render_unit(path, self.units[path]) for path in sorted(self.units)]
         body = ",\n".join(units)
         opened = f'{{\n "schemaVersion": {SCHEMA_VERSION},\n "units": {{'
@@ -49,20 +54,33 @@ class LockReading:
     lock: Lock | None
     fault: str | None
 
+    @property
+    def digest(self) -> str:
+        """The hexadecimal SHA-256 of its bytes, or of none."""
+        return hashlib.sha256(self.content or b"").hexdigest()
+
+
+NOTHING_KNOWN = LockReading(None, None, None)
+
 
 def digest(content: bytes) -> str:
     """Return a file's digest as the lock writes it."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def read_lock(out: Path) -> LockReading:
-    """Read the lock under `out`; whatever is wrong with it is told, never raised."""
+def read_lock(out: Path, known: LockReading = NOTHING_KNOWN) -> LockReading:
+    """Read the lock under `out`; whatever is wrong with it is told, never raised.
+
+    Where its bytes are those of a `known` reading, this is what they say.
+    """
     try:
         content = read(out / LOCK_NAME)
     except FileNotFoundError:
         return LockReading(None, None, "the lock is missing")
     except OSError as error:
         return LockReading(None, None, f"the lock can't be read: {reason_of(error)}")
+    if content == known.content:
+        return known
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):
@@ -100,7 +118,7 @@ def rebuild(out: Path, files: Iterable[str], known: Collection[str]) -> Lock:
 
 
 def _render_unit(path: str, files: Mapping[str, str]) -> str:
-    lines = ",\n".join(f"    {_text(name)}: {_text(files[name])}" for name in sorted(files))
+    lines = ",\n".join([f"    {_text(name)}: {_text(files[name])}" for name in sorted(files)])
     return f'  {_text(path)}: {{\n   "files": {{\n{lines}\n   }}\n  }}'
 
 
@@ -111,9 +129,9 @@ def _read_units(value: object) -> Digests | None:
     units: dict[str, dict[str, str]] = {}
     for path, unit in value.items():
         files = unit.get("files") if isinstance(unit, dict) else None
-        if not isinstance(files, dict) or not stays_inside(path):
-            return None
-        if not all(stays_inside(name) and isinstance(files[name], str) for name in files):
+        if not isinstance(files, dict) or not {*map(type, files.values())} <= {str}:
             return None
         units[path] = files
-    return units
+    # Most units have files of the same names.
+    names = {name for files in units.values() for name in files}
+    return units if all(map(stays_inside, {*units, *names})) else None

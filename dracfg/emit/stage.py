@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from dracfg.emit import syscalls
 from dracfg.emit.errors import TreeError
@@ -42,32 +42,39 @@ class Stage:
         for part in ("new", "away", "gone"):
             (self.folder / part).mkdir(parents=True)
 
-    def new(self, unit: str) -> Path:
+    def new(self, unit: str) -> str:
         """Return the folder in which a unit is put together."""
-        return self.folder / "new" / quote(unit, safe="")
+        return f"{self.folder}/new/{_flat(unit)}"
 
     def put(self, unit: str) -> None:
         """Set the prepared folder of `unit` in the place of the one that stands, if one does."""
-        live = self._out / unit
+        new, live = self.new(unit), f"{self._out}/{unit}"
         if not os.path.lexists(live):
-            live.parent.mkdir(parents=True, exist_ok=True)
-            self.new(unit).rename(live)
+            try:
+                os.rename(new, live)
+            except FileNotFoundError:
+                os.makedirs(os.path.dirname(live), exist_ok=True)
+                os.rename(new, live)
             return
         try:
-            syscalls.exchange(self.new(unit), live)
+            syscalls.exchange(new, live)
         except OSError as error:
             if error.errno not in _NO_EXCHANGE:
                 raise
-            away = self.folder / "away" / quote(unit, safe="")
-            live.rename(away)
-            self.new(unit).rename(live)
+            os.rename(live, f"{self.folder}/away/{_flat(unit)}")
+            os.rename(new, live)
 
     def drop(self, unit: str) -> None:
         """Take the folder of `unit` out of the tree."""
-        (self._out / unit).rename(self.folder / "gone" / quote(unit, safe=""))
+        os.rename(f"{self._out}/{unit}", f"{self.folder}/gone/{_flat(unit)}")
 
     def discard(self) -> None:
         _discard(self._out, self.folder)
+
+
+def _flat(unit: str) -> str:
+    """Return the path of a unit as one name, which `unquote` turns back."""
+    return unit.replace("%", "%25").replace("/", "%2F")
 
 
 def leftovers(out: Path) -> list[Path]:

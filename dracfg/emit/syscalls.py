@@ -6,13 +6,12 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
-def exchange(left: Path, right: Path) -> None:
+def exchange(left: str, right: str) -> None:
     """Exchange two folders in one step (`renameat2(2)` with RENAME_EXCHANGE).
 
     Raises OSError, with ENOSYS where the system has no such call.
@@ -23,7 +22,7 @@ def exchange(left: Path, right: Path) -> None:
     names = (os.fsencode(left), os.fsencode(right))
     if call(_AT_FDCWD, names[0], _AT_FDCWD, names[1], ctypes.c_uint(_RENAME_EXCHANGE)) != 0:
         code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code), str(left), None, str(right))
+        raise OSError(code, os.strerror(code), left, None, right)
 
 
 def sync_file_system(descriptor: int) -> None:

@@ -6,13 +6,14 @@ hold, only whose they are: ours by the lock or by their mark, or somebody else's
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from dracfg.emit.errors import TreeError, reason_of
 from dracfg.emit.layout import LOCK_NAME, STAGE_NAME, is_synced, prefixes, stays_inside, unit_of
 from dracfg.emit.listing import Listing, list_folder, read
-from dracfg.emit.lock import Lock, digest, read_lock, rebuild
+from dracfg.emit.lock import NOTHING_KNOWN, Lock, LockReading, digest, read_lock, rebuild
 from dracfg.emit.ownership import bears_mark
 
 Status = Literal["new", "changed", "removed", "unchanged"]
@@ -90,32 +91,37 @@ class TreePlan:
 
 
 def plan(
-    out: Path, units: Iterable[UnitFiles], *, scope: Callable[[str], bool] = lambda _path: True
+    out: Path,
+    units: Iterable[UnitFiles],
+    *,
+    scope: Callable[[str], bool] = lambda _path: True,
+    known: LockReading = NOTHING_KNOWN,
 ) -> TreePlan:
-    """Compare `units` with what stands under `out`.
+    """Compare `units` with what stands under `out`, whose lock may be `known` from an earlier look.
 
     Units whose path `scope` refuses are neither looked at nor wanted: they stay as they are on disk
     and in the lock. A unit without files is not wanted. Raises TreeError where out/ can't be read,
     ValueError where the units can't all be folders of their own.
     """
     wanted = _by_path(unit for unit in units if unit.files and scope(unit.path))
-    reading = read_lock(out)
-    known = wanted.keys() | (reading.lock.units.keys() if reading.lock else ())
+    reading = read_lock(out, known)
+    named = wanted.keys() | (reading.lock.units.keys() if reading.lock else ())
 
     def enter(folder: str) -> bool:
-        return STAGE_NAME.fullmatch(folder) is None and (folder not in known or scope(folder))
+        return STAGE_NAME.fullmatch(folder) is None and (folder not in named or scope(folder))
 
     listing = _list(out, enter)
     standing = reading.lock or rebuild(out, listing.files - {LOCK_NAME}, wanted.keys())
-    known = wanted.keys() | standing.units.keys()
+    named = wanted.keys() | standing.units.keys()
     first_run = reading.content is None and not standing.units and LOCK_NAME not in listing.others
 
-    on_disk, foreign = _sort_out(listing, known, wanted, standing, scope)
+    on_disk, foreign = _sort_out(listing, named, wanted, standing, scope)
     ways = _Ways.around(foreign, listing.others)
     plans: list[UnitPlan] = []
     conflicts: list[Conflict] = []
-    digests = {path: files for path, files in standing.units.items() if not scope(path)}
-    for path in sorted(path for path in known if scope(path)):
+    chosen = {path for path in named if scope(path)}
+    digests = {path: files for path, files in standing.units.items() if path not in chosen}
+    for path in sorted(chosen):
         files = wanted[path].files if path in wanted else {}
         owned = standing.units.get(path, {})
         plans.append(
@@ -154,6 +160,8 @@ class _Ways:
 
     def obstacle(self, path: str) -> Conflict | None:
         """Return what keeps a file from being created at `path`."""
+        if not (self.links or self.foreign):
+            return None
         for prefix in prefixes(path):
             if prefix in self.links:
                 return Conflict(prefix, "a symbolic link or special file stands here")
@@ -170,13 +178,16 @@ def _by_path(units: Iterable[UnitFiles]) -> dict[str, UnitFiles]:
     for unit in units:
         if unit.path in wanted:
             raise ValueError(f"the unit {unit.path} is given twice")
-        for path in (unit.path, *unit.files):
-            if not stays_inside(path) or STAGE_NAME.fullmatch(path.split("/")[0]):
-                raise ValueError(f"{path!r} of the unit {unit.path!r} is not a relative path")
         wanted[unit.path] = unit
-    for path in wanted:
-        if path == LOCK_NAME or any(outer in wanted for outer in prefixes(path) if outer != path):
-            raise ValueError(f"the unit {path} lies in another unit")
+    # Most units have files of the same names.
+    names = dict.fromkeys(name for unit in wanted.values() for name in unit.files)
+    for path in (*wanted, *names):
+        if not stays_inside(path) or STAGE_NAME.fullmatch(path.partition("/")[0]):
+            raise ValueError(f"{path!r} is not a relative path of a unit or of a file in one")
+    parents = {path.rpartition("/")[0] for path in wanted} - {""}
+    outer = {prefix for parent in parents for prefix in prefixes(parent)}
+    if taken := (outer | {LOCK_NAME}) & wanted.keys():
+        raise ValueError(f"the unit {min(taken)} is the folder of other units, or the lock")
     return wanted
 
 
@@ -196,11 +207,18 @@ def _sort_out(
 ) -> tuple[dict[str, set[str]], frozenset[str]]:
     """Return the files of each unit in scope that are owned or wanted, and all that are neither."""
     known = frozenset(known)
+
+    @cache
+    def unit_in(folder: str) -> str | None:
+        """The unit of all files in a folder; None where it is out of scope."""
+        unit = unit_of(f"{folder}/file" if folder else "file", known)
+        return None if unit and not scope(unit) else unit
+
     on_disk: dict[str, set[str]] = {}
     foreign: set[str] = set()
     for path in (listing.files | listing.others) - {LOCK_NAME}:
-        unit = unit_of(path, known)
-        if unit and not scope(unit):
+        unit = unit_in(path.rpartition("/")[0])
+        if unit is None:
             continue
         name = path[len(unit) + 1 :]
         is_wanted = unit in wanted and name in wanted[unit].files

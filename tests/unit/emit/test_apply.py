@@ -365,3 +365,35 @@ def test_a_link_that_is_named_like_a_stage_is_not_followed(out, tmp_path):
     (out / stage_name(2**22 + 1)).symlink_to(tmp_path / "aside")
     apply(plan(out, NEW))
     assert (tmp_path / "aside/file").exists()
+
+
+def test_files_are_whole_where_the_system_writes_less_than_it_is_given(tmp_path, monkeypatch):
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:7]))
+    units = [
+        UnitFiles("c/guard", {"a.yaml": bytes(range(100)), "b.yaml": b"", "c.yaml": b"1234567"})
+    ]
+    apply(plan(tmp_path / "out", units))
+    assert content(tmp_path / "out") == flat(units)
+
+
+def test_files_of_units_may_lie_deep_and_units_may_have_any_name(tmp_path):
+    units = [
+        UnitFiles("c%2Fd/guard", {"a/b/c/d.yaml": b"1", "a/x.yaml": b"2", "a/b/y.yaml": b"3"}),
+        UnitFiles("c/d/guard", {"ü %/e.yaml": b"4"}),
+    ]
+    apply(plan(tmp_path, units))
+    assert content(tmp_path) == flat(units)
+    newer = [UnitFiles(unit.path, {**unit.files, "new.yaml": b"5"}) for unit in units]
+    apply(plan(tmp_path, newer))
+    assert content(tmp_path) == flat(newer)
+
+
+def test_a_link_that_came_in_a_folders_place_after_the_plan_is_not_followed(out, tmp_path):
+    planned = plan(out, NEW)
+    (out / "prod/tenants").rename(tmp_path / "aside")
+    (out / "prod/tenants").symlink_to(tmp_path / "aside")
+    before = stamps(tmp_path / "aside")
+    with pytest.raises(TreeError, match=r"prod/tenants: a symbolic link stands here"):
+        apply(planned)
+    assert stamps(tmp_path / "aside") == before
