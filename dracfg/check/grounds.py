@@ -14,9 +14,10 @@ from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.driver import Driver
 from dracfg.model.base import at
+from dracfg.plan.asks import asks
 from dracfg.plan.assurance import markets
 from dracfg.plan.basis import Enforcement, enforcements
-from dracfg.plan.promises import SHARED, Holding, asked
+from dracfg.plan.promises import SHARED, Holding
 from dracfg.plan.reach import reachable
 
 
@@ -110,14 +111,13 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP046: claims are charged in every class they name, and quota is not raised for that."""
-    charged = asked(catalog).charged
     for market in markets(catalog):
         cluster = market.supply.cluster
         for holding in market.holdings if market.supply.owner == "dra" else ():
             tenant, kind = holding.tenant, holding.kind.name
             if not holding.is_promised or not _writes_profiles_alone(tenant):
                 continue
-            profiles = charged.get((cluster.name, tenant.name), ())
+            profiles = asks(catalog, tenant, cluster).charged
             held = [
                 (place, [one for profile, one in profiles if emitted_in(profile, place.name)])
                 for place in tenant.places_on(cluster.name)
