@@ -25,9 +25,9 @@ def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP047 where nobody accepted that, CAP048 where a trial has shown the contrary."""
     seen: set[tuple[str, str]] = set()
     for market in markets(catalog):
-        for holding in market.holdings:
+        for holding in market.promised:
             policy, tier = holding.grant.policy, market.supply.tier
-            if not holding.is_promised or (policy.name, tier.name) in seen:
+            if (policy.name, tier.name) in seen:
                 continue
             seen.add((policy.name, tier.name))
             found = tuple(enforcements(tier, policy))
@@ -91,10 +91,11 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
         for grant in tenant.grants:
             policy = grant.policy
             spec, document = policy.spec, policy.document
-            promised = any(numbers.guaranteed for numbers in grant.numbers.values())
             if not isinstance(spec, SHARED) or spec.isolation != "none" or document is None:
                 continue
-            if spec.guarantee == "none" or not promised or policy.name in seen:
+            if spec.guarantee == "none" or policy.name in seen:
+                continue
+            if not any(numbers.guaranteed for numbers in grant.numbers.values()):
                 continue
             seen.add(policy.name)
             stated = "guarantee" in spec.model_fields_set
@@ -113,9 +114,9 @@ def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP046: claims are charged in every class they name, and quota is not raised for that."""
     for market in markets(catalog):
         cluster = market.supply.cluster
-        for holding in market.holdings if market.supply.owner == "dra" else ():
+        for holding in market.promised if market.supply.owner == "dra" else ():
             tenant, kind = holding.tenant, holding.kind.name
-            if not holding.is_promised or not _writes_profiles_alone(tenant):
+            if not _writes_profiles_alone(tenant):
                 continue
             profiles = asks(catalog, tenant, cluster).charged
             held = [
