@@ -70,7 +70,8 @@ class Selection:
         self._environment = device_environment(minor, frozenset())
         self.modelled = modelled
         self._programs: dict[str, Program | CompileFailure | Undecided] = {}
-        self._selectors: dict[str, tuple[Program | CompileFailure | Undecided, ...]] = {}
+        self._selectors: dict[ClassPlan, tuple[Program | CompileFailure | Undecided, ...]] = {}
+        self._conditions: dict[ClassPlan, tuple[Condition, ...]] = {}
         self._facts: dict[int, tuple[Device, DeviceFacts]] = {}
 
     def select(self, plan: ClassPlan, device: Device) -> Selected:
@@ -105,7 +106,7 @@ class Selection:
         what gets as far as raw CEL, then what most devices have in common.
         """
         groups: dict[tuple[tuple[int, str], ...], tuple[int, list[Device]]] = {}
-        asked = conditions(plan)
+        asked = self._asked(plan)
         for device in devices:
             if device.driver != plan.tier.driver.name:
                 continue
@@ -162,7 +163,7 @@ class Selection:
     def _modelled(self, plan: ClassPlan, device: Device, found: Selected) -> Selected:
         if found.outcome is True or device.driver != plan.tier.driver.name:
             return found
-        return Selected(found.passed, self._told(conditions(plan), device, found.outcome))
+        return Selected(found.passed, self._told(self._asked(plan), device, found.outcome))
 
     def _told(self, asked: Iterable[Condition], device: Device, outcome: Outcome) -> Outcome:
         """An outcome in view of what a modelled device leaves open."""
@@ -184,9 +185,14 @@ class Selection:
         return program.matches(self._facts_of(device)) if isinstance(program, Program) else program
 
     def _compiled(self, plan: ClassPlan) -> tuple[Program | CompileFailure | Undecided, ...]:
-        if plan.name not in self._selectors:
-            self._selectors[plan.name] = tuple(map(self._program, class_selectors(plan)))
-        return self._selectors[plan.name]
+        if plan not in self._selectors:
+            self._selectors[plan] = tuple(map(self._program, class_selectors(plan)))
+        return self._selectors[plan]
+
+    def _asked(self, plan: ClassPlan) -> tuple[Condition, ...]:
+        if plan not in self._conditions:
+            self._conditions[plan] = conditions(plan)
+        return self._conditions[plan]
 
     def _program(self, text: str) -> Program | CompileFailure | Undecided:
         if text not in self._programs:

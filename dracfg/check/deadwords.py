@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dracfg.check.rule import Rule
 from dracfg.diagnostics import Diagnostic, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Grant, Tenant
+from dracfg.link.catalog import Catalog, Grant, Tenant
 from dracfg.model.base import Spec, at
 
 
@@ -80,15 +80,22 @@ def is_for_nobody(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP086: a pool of whose devices nobody may hold one."""
     if not catalog.tenants or not catalog.is_complete("Tenant"):
         return
+    granted = {
+        (grant.cluster.name, grant.tier.name, grant.policy.name)
+        for tenant in catalog.tenants.values()
+        if tenant.document.spec.state != "removed"
+        for grant in tenant.grants
+    }
     for cluster in catalog.clusters.values():
         if any(one.devices for one in cluster.document.spec.exempt_namespaces):
             continue
-        wanted = {(grant.tier.name, grant.policy.name) for grant in _grants(catalog, cluster)}
         for pool in (pool for pool in cluster.pools if not pool.is_closed):
             offered = {
-                (part.tier.name, policy.name) for part in pool.devices for policy in part.policies
+                (cluster.name, part.tier.name, policy.name)
+                for part in pool.devices
+                for policy in part.policies
             }
-            if not offered & wanted:
+            if not offered & granted:
                 yield diagnose(
                     "CAP086",
                     at(pool.document, "metadata", "name"),
@@ -96,12 +103,6 @@ def is_for_nobody(catalog: Catalog) -> Iterator[Diagnostic]:
                     help="entitle a tenant to them, or say with `state: frozen` that the pool is not "
                     "in use yet",
                 )
-
-
-def _grants(catalog: Catalog, cluster: Cluster) -> Iterator[Grant]:
-    for tenant in catalog.tenants_on(cluster.name):
-        if tenant.document.spec.state != "removed":
-            yield from tenant.grants_on(cluster.name)
 
 
 RULES: tuple[Rule, ...] = (is_named_by_nothing, is_for_nobody)

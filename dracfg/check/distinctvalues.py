@@ -18,7 +18,7 @@ from dracfg.lower.gates import CONSUMABLE
 from dracfg.model.base import at
 from dracfg.plan.jointplacement import devices_of
 from dracfg.plan.jointsite import grounds
-from dracfg.plan.promises import Planned, claim_plans
+from dracfg.plan.promises import Planned, planned
 
 
 def check_distinct_values(
@@ -26,10 +26,13 @@ def check_distinct_values(
 ) -> tuple[Diagnostic, ...]:
     """Every `distinct` of a profile, on each cluster of which devices are recorded."""
     found: dict[Diagnostic, None] = {}
-    for made in claim_plans(catalog):
-        inventory = inventories.get(made.cluster.name)
-        if inventory is not None and inventory.pools and made.plan.profile.distinct:
-            found.update(dict.fromkeys(_judged(made, inventory)))
+    recorded = [
+        cluster
+        for name, cluster in catalog.clusters.items()
+        if name in inventories and inventories[name].pools
+    ]
+    for made in planned(catalog, recorded, lambda profile: bool(profile.distinct)):
+        found.update(dict.fromkeys(_judged(made, inventories[made.cluster.name])))
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ the release fill in the rest. Judges nothing: rules ask here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,16 +51,16 @@ def gate_settings(pool: Pool, driver: Driver) -> dict[str, Setting]:
     """What each gate comes to that the release has or that the chart is told of."""
     said, written = gate_values(pool, driver), written_gates(driver)
     name = place(driver.document, "metadata", "name")
+    facts = gate_facts(driver)
+    stages = _stages(driver, (*facts, *said))
     found = {
-        gate: Setting(fact.default, stage_of(driver, gate), name, is_default=True)
-        for gate, fact in gate_facts(driver).items()
-        if stage_of(driver, gate) != "absent"
+        gate: Setting(fact.default, stages[gate], name, is_default=True)
+        for gate, fact in facts.items()
+        if stages[gate] != "absent"
     }
     for gate, value in said.items():
         span = written.get(gate) or _derived(pool, driver, gate)
-        found[gate] = Setting(
-            str(value).lower() == "true", stage_of(driver, gate), span, is_default=False
-        )
+        found[gate] = Setting(str(value).lower() == "true", stages[gate], span, is_default=False)
     return found
 
 
@@ -96,15 +96,21 @@ def _derived(pool: Pool, driver: Driver, gate: str) -> Span:
 
 def stage_of(driver: Driver, gate: str) -> Stage:
     """The stage in the release that runs; unknown without a release that the preset lists."""
+    return _stages(driver, (gate,))[gate]
+
+
+def _stages(driver: Driver, gates: Iterable[str]) -> Mapping[str, Stage]:
     preset, version = driver.preset, driver.document.spec.version
     if preset is None:
-        return "unknown"
+        return dict.fromkeys(gates, "unknown")
     if version is None:
-        return "unknown" if gate in preset.driver_gates else "absent"
+        return {gate: "unknown" if gate in preset.driver_gates else "absent" for gate in gates}
     if preset.releases and preset.release_index(version) is None:
-        return "unknown"
+        return dict.fromkeys(gates, "unknown")
     here = preset.gates_at(version)
-    return _STAGES.get(here[gate], "unknown") if gate in here else "absent"
+    return {
+        gate: _STAGES.get(here[gate], "unknown") if gate in here else "absent" for gate in gates
+    }
 
 
 def gate_facts(driver: Driver) -> Mapping[str, GateFact]:

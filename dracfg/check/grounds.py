@@ -14,9 +14,10 @@ from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.driver import Driver
 from dracfg.model.base import at
+from dracfg.plan.asks import asks
 from dracfg.plan.assurance import markets
 from dracfg.plan.basis import Enforcement, enforcements
-from dracfg.plan.promises import SHARED, Holding, asked
+from dracfg.plan.promises import SHARED, Holding
 from dracfg.plan.reach import reachable
 
 
@@ -24,9 +25,9 @@ def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP047 where nobody accepted that, CAP048 where a trial has shown the contrary."""
     seen: set[tuple[str, str]] = set()
     for market in markets(catalog):
-        for holding in market.holdings:
+        for holding in market.promised:
             policy, tier = holding.grant.policy, market.supply.tier
-            if not holding.is_promised or (policy.name, tier.name) in seen:
+            if (policy.name, tier.name) in seen:
                 continue
             seen.add((policy.name, tier.name))
             found = tuple(enforcements(tier, policy))
@@ -90,10 +91,11 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
         for grant in tenant.grants:
             policy = grant.policy
             spec, document = policy.spec, policy.document
-            promised = any(numbers.guaranteed for numbers in grant.numbers.values())
             if not isinstance(spec, SHARED) or spec.isolation != "none" or document is None:
                 continue
-            if spec.guarantee == "none" or not promised or policy.name in seen:
+            if spec.guarantee == "none" or policy.name in seen:
+                continue
+            if not any(numbers.guaranteed for numbers in grant.numbers.values()):
                 continue
             seen.add(policy.name)
             stated = "guarantee" in spec.model_fields_set
@@ -110,14 +112,13 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP046: claims are charged in every class they name, and quota is not raised for that."""
-    charged = asked(catalog).charged
     for market in markets(catalog):
         cluster = market.supply.cluster
-        for holding in market.holdings if market.supply.owner == "dra" else ():
+        for holding in market.promised if market.supply.owner == "dra" else ():
             tenant, kind = holding.tenant, holding.kind.name
-            if not holding.is_promised or not _writes_profiles_alone(tenant):
+            if not _writes_profiles_alone(tenant):
                 continue
-            profiles = charged.get((cluster.name, tenant.name), ())
+            profiles = asks(catalog, tenant, cluster).charged
             held = [
                 (place, [one for profile, one in profiles if emitted_in(profile, place.name)])
                 for place in tenant.places_on(cluster.name)

@@ -60,12 +60,15 @@ def check_inventory(
 ) -> tuple[Diagnostic, ...]:
     """INV021-025 on every class of every cluster, and INV040-045 on what is recorded; each once."""
     found: dict[Diagnostic, None] = {}
+    selections: dict[str, Selection] = {}
     for cluster in catalog.clusters.values():
         groups = _groups(catalog, cluster)
         inventory = inventories.get(cluster.name)
         if inventory is None:
             modelled = modelled_inventory(cluster)
-            selection = Selection(cluster.minor, modelled=True)
+            if cluster.minor not in selections:
+                selections[cluster.minor] = Selection(cluster.minor, modelled=True)
+            selection = selections[cluster.minor]
             found.update(
                 (f, None) for group in groups for f in _on_model(group, modelled, selection)
             )
@@ -197,9 +200,11 @@ def _on_model(group: _Alike, modelled: Modelled, selection: Selection) -> Iterat
     if not selection.compiles(plan):
         return
     own = modelled.devices_of(plan.tier)
-    outcomes = [selection.select(plan, device).outcome for device in own]
-    if True in outcomes:
-        return
+    outcomes = []
+    for device in own:
+        outcomes.append(selection.select(plan, device).outcome)
+        if outcomes[-1] is True:
+            return
     document = plan.tier.document
     described = document.spec.device.attributes
     unsure = next((outcome for outcome in outcomes if isinstance(outcome, Undecided)), None)

@@ -150,8 +150,9 @@ def sensitive_names(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def sensitive_values(catalog: Catalog) -> Iterator[Diagnostic]:
     """MET007: exposed attributes whose described value looks like one; the value is never shown."""
-    foreign = foreign_names(catalog)
-    for tier in _exposing(catalog):
+    exposing = tuple(_exposing(catalog))
+    foreign = foreign_names(catalog) if exposing else frozenset()
+    for tier in exposing:
         device = tier.document.spec.device
         for key in tier.document.spec.expose:
             for name, value in device.attributes.items():

@@ -47,6 +47,7 @@ def is_entitled_to_nothing(catalog: Catalog) -> Iterator[Diagnostic]:
 def shares_a_namespace(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN002: a namespace belongs to one tenant, and to no part of the platform."""
     first: dict[tuple[str, str], tuple[Tenant, int]] = {}
+    kept = {name: _kept(cluster) for name, cluster in catalog.clusters.items()}
     for tenant in catalog.tenants.values():
         for i, namespace in enumerate(tenant.document.spec.namespaces):
             place = ("spec", "namespaces", i, "name")
@@ -69,7 +70,8 @@ def shares_a_namespace(catalog: Catalog) -> Iterator[Diagnostic]:
                         related=[Related(other, f"named by {owner.name}")],
                         help="a namespace has one tenant: rename it, or remove it here",
                     )
-                yield from _exempt(catalog.clusters[cluster], tenant, i)
+                if namespace.name in kept[cluster]:
+                    yield from _exempt(catalog.clusters[cluster], tenant, i)
 
 
 def contested_namespaces(catalog: Catalog) -> frozenset[tuple[str, str]]:
@@ -81,6 +83,16 @@ def contested_namespaces(catalog: Catalog) -> frozenset[tuple[str, str]]:
                 owners.setdefault((cluster, namespace.name), set()).add(tenant.name)
     return frozenset(
         place for place, names in owners.items() if len(names) > 1 or place[1] == OWN_NAMESPACE
+    )
+
+
+def _kept(cluster: Cluster) -> frozenset[str]:
+    """The namespaces of a cluster that are no tenant's, by its own word."""
+    spec = cluster.document.spec
+    applier = spec.gitops.applier
+    names = {exempt.name for exempt in spec.exempt_namespaces}
+    return frozenset(
+        names | ({applier.service_account.namespace} if applier is not None else set())
     )
 
 

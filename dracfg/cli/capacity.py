@@ -10,8 +10,10 @@ from typing import Any
 
 import click
 
+from dracfg.cache.seen import recall
 from dracfg.check.manifests import check_manifest
 from dracfg.check.recordedparameters import check_parameters
+from dracfg.checking import Checked
 from dracfg.cli import exits, options
 from dracfg.cli.capacityplan import show_plan
 from dracfg.cli.capacitytext import answer_text
@@ -21,7 +23,7 @@ from dracfg.cli.progress import progress
 from dracfg.cli.repository import chosen_clusters, hint, repository_errors, require_clusters
 from dracfg.diagnostics.render.document import report
 from dracfg.diagnostics.render.text import render
-from dracfg.pipeline import InventoryFile, Timings, judge
+from dracfg.pipeline import InventoryFile, Judgement, Timings, judge
 from dracfg.plan.question import Answer, ClusterAnswer, Repository, answer
 from dracfg.plan.whatif import Placement
 from dracfg.plan.workloads import (
@@ -132,8 +134,14 @@ def command(
     Example: dracfg capacity --what-if jobs.yaml --replicas train=12
     """
     clock = Timings()
+    is_document = "json" in (form, *(output.form for output in outputs))
     with repository_errors(), progress(clock, quiet=quiet):
-        judged = judge(root, clock, inventories, today=today)
+        if file is not None:
+            judged = judge(root, clock, inventories, today=today, seen=recall(root))
+        elif is_document:
+            judged = judge(root, clock, inventories, today=today, seen=recall(root), form="none")
+        else:
+            judged = _linked(root, clock, inventories, today)
     require_clusters(judged, inventories)
     if file is None:
         if replicas:
@@ -187,6 +195,22 @@ def command(
             err=True,
         )
     return exits.DONE if landed else exits.FINDINGS
+
+
+def _linked(
+    root: Path, clock: Timings, inventories: Sequence[InventoryFile], today: date | None
+) -> Judgement:
+    """The catalog with what is recorded, and no findings: the plan in words has none of them."""
+    return judge(
+        root,
+        clock,
+        inventories,
+        today=today,
+        seen=recall(root),
+        only=frozenset(),
+        builder=lambda *_: (),
+        rules=lambda *_: Checked((), ()),
+    )
 
 
 def _groups(record: Record, namespace: str, replicas: dict[str, int]) -> tuple[PodGroup, ...]:

@@ -11,10 +11,12 @@ from dracfg.cli.capacitytext import columns
 from dracfg.cli.capacityusage import Recorded, usage_lines
 from dracfg.cli.output import OutputFile, plural, show_facts
 from dracfg.diagnostics.render.document import report
+from dracfg.passes import keeping_all
 from dracfg.pipeline import Judgement
 from dracfg.plan.plandocument import capacity_plan
 
 
+@keeping_all()
 def show_plan(
     judged: Judgement,
     clusters: Sequence[str] | None,

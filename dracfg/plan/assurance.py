@@ -6,7 +6,7 @@ Kueue takes devices back. A tenant's own claims count as others to its next one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
@@ -16,12 +16,13 @@ from dracfg.link.classes import device_classes
 from dracfg.link.memo import per_catalog
 from dracfg.plan.basis import Ground, basis
 from dracfg.plan.disjoint import NOTHING_RECORDED, Inventories, tier_proofs
-from dracfg.plan.promises import Holding, Market, asked, market, merged
+from dracfg.plan.holdings import holdings
+from dracfg.plan.promises import Holding, Market, market, merged
 from dracfg.plan.proofs import blocking, fits
 from dracfg.plan.proofs.fits import fits_beside
 from dracfg.plan.proofs.shapes import Claims, Kind, Others, Pool
 from dracfg.plan.proofs.verdict import Proven, Refuted, Unknown
-from dracfg.plan.supply import Supply, supplies
+from dracfg.plan.supply import Supply
 
 Question = Literal["promised", "fits", "nonBlocking"]
 QUESTIONS: Mapping[str, str] = {
@@ -143,14 +144,11 @@ def markets(catalog: Catalog, inventories: Inventories = NOTHING_RECORDED) -> tu
 
 @per_catalog
 def _markets(catalog: Catalog, meeting: _Meeting) -> tuple[Market, ...]:
-    asked_for, every = asked(catalog), supplies(catalog)
-    return tuple(
-        market(catalog, supply, asked_for, tuple(_strangers(supply, every, meeting)))
-        for supply in every
-    )
+    held = holdings(catalog)
+    return tuple(market(one, held, tuple(_strangers(one, held, meeting))) for one in held)
 
 
-def _strangers(supply: Supply, every: Sequence[Supply], meeting: _Meeting) -> Iterator[Supply]:
+def _strangers(supply: Supply, every: Iterable[Supply], meeting: _Meeting) -> Iterator[Supply]:
     """The supplies of other tiers on the cluster whose claims may take devices of this one."""
     if supply.owner == "devicePlugin":
         return
@@ -230,7 +228,7 @@ def crowded(one: Market) -> Unknown:
 
 
 def _assured(catalog: Catalog, one: Market) -> Iterator[Assurance]:
-    promised = [holding for holding in one.holdings if holding.is_promised]
+    promised = one.promised
     if not promised:
         return
     open_question = undecidable(catalog, one)
@@ -260,9 +258,7 @@ def undecidable(catalog: Catalog, one: Market) -> Unknown | None:
             0,
             "write `unmanagedNamespaces: deny` in the cluster",
         )
-    if any(
-        len(one_.owners) > 1 and one_.by_plugin is None for one_ in (h.grant for h in one.holdings)
-    ):
+    if any(len(h.grant.owners) > 1 and h.grant.by_plugin is None for h in one.holdings):
         return Unknown(
             f"{supply.tier.name} is handed out by device plugin and by DRA",
             0,
@@ -295,10 +291,10 @@ def undecidable(catalog: Catalog, one: Market) -> Unknown | None:
                 0,
                 "have the driver allow requests for 0, or take the admin access out",
             )
-    for holding in one.holdings:
-        if holding.limit and _overruns(holding.grant.policy, one):
+    for policy in dict.fromkeys(h.grant.policy for h in one.holdings if h.limit):
+        if _overruns(policy, one):
             return Unknown(
-                f"shares of {holding.grant.policy.name} on the same devices are held to nothing",
+                f"shares of {policy.name} on the same devices are held to nothing",
                 0,
                 "keep policies with `isolation: none` on pools of their own",
             )

@@ -7,7 +7,7 @@ what no size fits into.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, PoolDevices
 from dracfg.model.sharing import CapacityPolicy, Consumable
 from dracfg.plan.assurance import markets
-from dracfg.plan.promises import Holding, Market
+from dracfg.plan.promises import Market
 from dracfg.plan.proofs.patterns import full_contents
 from dracfg.plan.proofs.shapes import Group
 from dracfg.plan.proofs.verdict import Budget, OutOfBudget
@@ -130,6 +130,7 @@ def _of_key(market: Market, key: str) -> Estimate:
     deductions.append(
         Deduction("fragmentation", usable * rest, "what the least lucky full device leaves free")
     )
+    held = tuple(market.sums())
     return Estimate(
         supply=supply,
         key=key,
@@ -138,8 +139,8 @@ def _of_key(market: Market, key: str) -> Estimate:
         a_device=published + reserve,
         physical=devices * (published + reserve),
         deductions=tuple(deductions),
-        promised=_held(market, key, "guaranteed", market.holdings),
-        limit=_held(market, key, "limit", market.holdings),
+        promised=sum(promised * _size(supply, kind.name, key) for kind, promised, _ in held),
+        limit=sum(limit * _size(supply, kind.name, key) for kind, _, limit in held),
     )
 
 
@@ -230,16 +231,11 @@ def _least_filled(supply: Supply, group: Group, i: int, published: int) -> int:
 
 def tenant_amounts(market: Market, key: str) -> dict[str, tuple[int, int]]:
     """(promised, limit) of one key by tenant, billionths of its unit."""
-    return {
-        name: (_held(market, key, "guaranteed", own), _held(market, key, "limit", own))
-        for name, own in market.tenants.items()
-    }
-
-
-def _held(market: Market, key: str, which: str, holdings: Iterable[Holding]) -> int:
-    total = 0
-    for holding in holdings:
-        number = holding.guaranteed if which == "guaranteed" else holding.limit
-        if which == "limit" or holding.is_promised:
-            total += number * _size(market.supply, holding.kind.name, key)
-    return total
+    supply = market.supply
+    sizes = {name: _size(supply, name, key) for name in supply.kinds}
+    found = dict.fromkeys(market.tenants, (0, 0))
+    for holding in market.holdings:
+        size, promised = sizes[holding.kind.name], holding.guaranteed * holding.is_promised
+        before, limit = found[holding.tenant.name]
+        found[holding.tenant.name] = (before + promised * size, limit + holding.limit * size)
+    return found

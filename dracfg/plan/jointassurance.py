@@ -9,13 +9,14 @@ from typing import Literal
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.structured import Features
 from dracfg.link.catalog import Catalog
+from dracfg.plan.asks import charges
 from dracfg.plan.assurance import crowded, markets, undecidable
 from dracfg.plan.jointdemand import JointDemand
 from dracfg.plan.jointplacement import Filling, JointPlacement
 from dracfg.plan.jointproofs import Fits, JointProver, NonBlocking
 from dracfg.plan.jointrest import crowded_out
 from dracfg.plan.jointsite import Grounds, grounds
-from dracfg.plan.promises import Market, charges
+from dracfg.plan.promises import Market
 from dracfg.plan.proofs.verdict import Proven, Unknown
 
 

@@ -17,7 +17,8 @@ from dracfg.lower.quotas import class_limits
 from dracfg.lower.selectors import request_selectors
 from dracfg.lower.tenancy import profile_places
 from dracfg.model.tenant import Profile
-from dracfg.plan.promises import charges, is_promise
+from dracfg.plan.asks import charges
+from dracfg.plan.promises import is_promise
 
 _Shape = tuple[object, ...]
 

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dracfg.link.claims import ClaimPlan
+from dracfg.plan.asks import charges
 from dracfg.plan.jointdemand import JointDemand
 from dracfg.plan.jointplacement import Filling
-from dracfg.plan.promises import Holding, Market, charges, merged
+from dracfg.plan.promises import Market, merged
 from dracfg.plan.proofs.fits import fits
 from dracfg.plan.proofs.shapes import Claims, Group, Pool
 from dracfg.plan.proofs.verdict import Proven
@@ -73,12 +74,11 @@ def _rest(demand: JointDemand, market: Market) -> tuple[Claims, ...]:
         for name, devices in charged.items():
             key = asker.tenant.name, name
             placed[key] = placed.get(key, 0) + asker.claims * devices
-    left: list[Holding] = []
-    for holding in market.holdings:
-        if holding.is_promised:
-            key = holding.tenant.name, holding.kind.name
-            gone = min(placed.get(key, 0), holding.guaranteed)
-            placed[key] = placed.get(key, 0) - gone
-            left.append(replace(holding, guaranteed=holding.guaranteed - gone))
+    left: list[Claims] = []
+    for holding in market.promised:
+        key = holding.tenant.name, holding.kind.name
+        gone = min(placed.get(key, 0), holding.guaranteed)
+        placed[key] = placed.get(key, 0) - gone
+        left += holding.demand_for(holding.guaranteed - gone)
     exempt = (Claims(EXEMPT, market.exempt),) if market.exempt else ()
-    return merged((*(claims for holding in left for claims in holding.demand()), *exempt))
+    return merged((*left, *exempt))

@@ -5,22 +5,26 @@ A claim is charged in every class it names, so alternatives count for each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Policy, Tenant
 from dracfg.link.claims import ClaimPlan, claim_plan
-from dracfg.link.classes import class_name, device_classes
+from dracfg.link.grouping import grouped
 from dracfg.link.memo import per_catalog
-from dracfg.lower.kueuefacts import kueue_facts
 from dracfg.model.sharing import Consumable, Partitioned, TimeSliced
 from dracfg.model.tenant import Profile
+from dracfg.plan.asks import charges, classes_of
 from dracfg.plan.proofs.shapes import Claims, Kind
 from dracfg.plan.supply import EXEMPT, Supply
 
 SHARED = (Consumable, Partitioned, TimeSliced)
 """Policies under which claims meet on one device."""
+
+Sort = tuple[str, int, int, tuple[int, ...], bool, bool]
+"""(kind, guaranteed, limit, devices of its claims, given back, promised) of a holding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,17 +44,20 @@ class Holding:
     """Whether some claims ask for other devices beside it, or for ones that agree in an attribute."""
     given_back: bool
     """Whether what it holds above its guarantee is taken back for others."""
+    is_promised: bool
+    """Whether the guarantee is one: sharing that nothing enforces is advisory."""
     is_left: bool = False
     """Whether it is of claims that a rollout takes back: bound ones stay, and no new ones come."""
+
+    @property
+    def sort(self) -> Sort:
+        """All that sums and claims of the market go by: holdings of one sort add up alike."""
+        numbers = self.guaranteed, self.limit, self.claims
+        return self.kind.name, *numbers, self.given_back, self.is_promised
 
     def kept(self, reclaimed: bool) -> int:
         """The most that it holds; with `reclaimed`, after others have asked for their guarantees."""
         return self.guaranteed if reclaimed and self.given_back else self.limit
-
-    @property
-    def is_promised(self) -> bool:
-        """Whether the guarantee is one: sharing that nothing enforces is advisory."""
-        return is_promise(self.grant.policy, self.guaranteed)
 
     @property
     def what(self) -> str:
@@ -61,13 +68,17 @@ class Holding:
         """The guarantee as claims: as many of the largest as it holds, then of the next, at last
         single ones. `largest` leaves larger claims out.
         """
-        left, found = self.guaranteed, []
-        for devices in (*self.claims, 1):
-            if largest is not None and devices > largest:
+        return self.demand_for(self.guaranteed, largest)
+
+    def demand_for(self, devices: int, largest: int | None = None) -> tuple[Claims, ...]:
+        """So many devices as claims, in the same way."""
+        left, found = devices, []
+        for size in (*self.claims, 1):
+            if largest is not None and size > largest:
                 continue
-            if left >= devices:
-                found.append(Claims(self.kind, left // devices, devices))
-                left %= devices
+            if left >= size:
+                found.append(Claims(self.kind, left // size, size))
+                left %= size
         return tuple(found)
 
 
@@ -83,9 +94,29 @@ class Market:
     """Claims of other tiers that may land on these devices: tier → the most of them."""
 
     @cached_property
+    def _alike(self) -> tuple[tuple[Holding, int], ...]:
+        """One holding of each sort and how many there are, the sorts in the order of their first.
+
+        Of many tenants few differ in their numbers, and what is summed here goes by nothing else.
+        """
+        first: dict[Sort, Holding] = {}
+        found: Counter[Sort] = Counter()
+        for holding in self.holdings:
+            sort = holding.sort
+            found[sort] += 1
+            if found[sort] == 1:
+                first[sort] = holding
+        return tuple((first[sort], number) for sort, number in found.items())
+
+    @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        held = dict.fromkeys(holding.kind for holding in self.holdings)
+        held = dict.fromkeys(holding.kind for holding, _ in self._alike)
         return (*held, EXEMPT) if self.exempt else tuple(held)
+
+    @cached_property
+    def promised(self) -> tuple[Holding, ...]:
+        """The holdings with a guarantee that is one."""
+        return tuple(holding for holding in self.holdings if holding.is_promised)
 
     @cached_property
     def _most(self) -> tuple[Mapping[Kind, int], Mapping[Kind, int]]:
@@ -93,8 +124,8 @@ class Market:
 
     def _sum(self, *, reclaimed: bool) -> Mapping[Kind, int]:
         found = dict.fromkeys(self.kinds, 0)
-        for holding in self.holdings:
-            found[holding.kind] += holding.kept(reclaimed)
+        for holding, number in self._alike:
+            found[holding.kind] += holding.kept(reclaimed) * number
         if self.exempt:
             found[EXEMPT] = self.exempt
         return found
@@ -103,18 +134,25 @@ class Market:
         """The most of each kind that everybody together holds."""
         return self._most[reclaimed]
 
+    def sums(self) -> Iterator[tuple[Kind, int, int]]:
+        """(kind, what of it is promised, what quota lets through) in parts that add up to the whole."""
+        for holding, number in self._alike:
+            promised = holding.guaranteed if holding.is_promised else 0
+            yield holding.kind, promised * number, holding.limit * number
+
     @cached_property
     def tenants(self) -> Mapping[str, tuple[Holding, ...]]:
-        found: dict[str, tuple[Holding, ...]] = {}
-        for holding in self.holdings:
-            found[holding.tenant.name] = (*found.get(holding.tenant.name, ()), holding)
-        return found
+        return grouped(self.holdings, lambda holding: (holding.tenant.name,))
+
+    @cached_property
+    def _guaranteed(self) -> tuple[Claims, ...]:
+        exempt = (Claims(EXEMPT, self.exempt),) if self.exempt else ()
+        promised = (c for h, n in self._alike if h.is_promised for c in times(n, h.demand()))
+        return merged((*promised, *exempt))
 
     def guaranteed(self) -> tuple[Claims, ...]:
         """Everything that is promised, as claims, with what exempt namespaces may hold."""
-        exempt = (Claims(EXEMPT, self.exempt),) if self.exempt else ()
-        promised = (c for h in self.holdings if h.is_promised for c in h.demand())
-        return merged((*promised, *exempt))
+        return self._guaranteed
 
     @cached_property
     def _everything(self) -> tuple[tuple[Claims, ...], tuple[Claims, ...]]:
@@ -126,10 +164,10 @@ class Market:
 
     def _as_claims(self, *, reclaimed: bool) -> tuple[Claims, ...]:
         claims: list[Claims] = [Claims(EXEMPT, self.exempt)] if self.exempt else []
-        for holding in self.holdings:
+        for holding, number in self._alike:
             promised = holding.guaranteed if holding.is_promised else 0
-            claims += holding.demand() if promised else ()
-            claims.append(Claims(holding.kind, holding.kept(reclaimed) - promised))
+            claims += times(number, holding.demand()) if promised else ()
+            claims.append(Claims(holding.kind, (holding.kept(reclaimed) - promised) * number))
         return merged(tuple(claims))
 
     def beside(self, tenant: str, reclaimed: bool) -> Mapping[Kind, int]:
@@ -142,14 +180,20 @@ class Market:
     @cached_property
     def takes_back(self) -> bool:
         """Whether anybody's borrowing is taken back."""
-        return any(h.given_back and h.limit > h.guaranteed for h in self.holdings)
+        return any(h.given_back and h.limit > h.guaranteed for h, _ in self._alike)
 
 
 def is_promise(policy: Policy, guaranteed: int) -> bool:
     """Whether a number under a policy is a guarantee."""
     spec = policy.spec
-    advisory = isinstance(spec, SHARED) and spec.isolation == "none"
-    return bool(guaranteed) and spec.guarantee != "none" and not advisory
+    if not guaranteed or spec.guarantee == "none":
+        return False
+    return not (isinstance(spec, SHARED) and spec.isolation == "none")
+
+
+def times(number: int, claims: Iterable[Claims]) -> Iterator[Claims]:
+    """The claims of so many who ask for the same."""
+    return (Claims(one.kind, one.count * number, one.devices) for one in claims)
 
 
 def merged(claims: tuple[Claims, ...]) -> tuple[Claims, ...]:
@@ -159,6 +203,26 @@ def merged(claims: tuple[Claims, ...]) -> tuple[Claims, ...]:
         key = (one.kind, one.devices)
         found[key] = found.get(key, 0) + one.count
     return tuple(Claims(kind, n, devices) for (kind, devices), n in found.items() if n)
+
+
+def market(
+    supply: Supply, held: Mapping[Supply, tuple[Holding, ...]], strangers: Sequence[Supply] = ()
+) -> Market:
+    """A supply with those who hold of it; `held` are the holdings of every supply.
+
+    `strangers` are supplies of other tiers whose claims may take devices of this one.
+    """
+    exempt = sum(entry.devices for entry in supply.cluster.document.spec.exempt_namespaces)
+    foreign: dict[str, int] = {}
+    for other in strangers:
+        most = sum(holding.limit for holding in held[other])
+        foreign[other.tier.name] = foreign.get(other.tier.name, 0) + most
+    return Market(
+        supply,
+        held[supply],
+        exempt if supply.owner == "dra" else 0,
+        {name: most for name, most in foreign.items() if most},
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,148 +237,20 @@ class Planned:
     """What one claim is charged, by class."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the profiles of tenants ask for.
-
-    `charged` gives by (cluster, tenant) what one claim of each profile is charged, by class. The
-    others go by (cluster, tenant, class): `sizes` are the devices of that class in one claim, largest
-    first; `shared` holds the classes of claims that several pods share, which are no templates;
-    `combined` those of claims with devices of several classes at once, or with constraints.
-    """
-
-    charged: Mapping[tuple[str, str], tuple[tuple[Profile, Mapping[str, int]], ...]]
-    sizes: Mapping[tuple[str, str, str], tuple[int, ...]]
-    shared: frozenset[tuple[str, str, str]]
-    combined: frozenset[tuple[str, str, str]]
-
-
-@per_catalog
-def asked(catalog: Catalog) -> Asked:
-    """What every profile asks for on every cluster where it can be emitted."""
-    charged: dict[tuple[str, str], list[tuple[Profile, Mapping[str, int]]]] = {}
-    sizes: dict[tuple[str, str, str], set[int]] = {}
-    shared: set[tuple[str, str, str]] = set()
-    combined: set[tuple[str, str, str]] = set()
-    for made in claim_plans(catalog):
-        cluster, tenant, plan = made.cluster, made.tenant, made.plan
-        by_pods = {claim.profile for claim in tenant.document.spec.shared_claims}
-        taken = made.charged
-        charged.setdefault((cluster.name, tenant.name), []).append((plan.profile, taken))
-        for name, devices in taken.items():
-            key = (cluster.name, tenant.name, name)
-            sizes.setdefault(key, set()).add(devices)
-            if plan.profile.name in by_pods:
-                shared.add(key)
-            several = len(plan.requests) > 1 and len({one.origin for one in plan.requests}) > 1
-            if several or plan.constraints:
-                combined.add(key)
-    ordered = {key: tuple(sorted(found, reverse=True)) for key, found in sizes.items()}
-    profiles = {key: tuple(found) for key, found in charged.items()}
-    return Asked(profiles, ordered, frozenset(shared), frozenset(combined))
-
-
-def market(
-    catalog: Catalog, supply: Supply, asked_for: Asked, strangers: Sequence[Supply] = ()
-) -> Market:
-    """A supply and its holdings, in the order of tenants and their entitlements.
-
-    `strangers` are supplies of other tiers whose claims may take devices of this one.
-    """
-    exempt = sum(entry.devices for entry in supply.cluster.document.spec.exempt_namespaces)
-    foreign: dict[str, int] = {}
-    for other in strangers:
-        most = sum(holding.limit for holding in _all_holdings(catalog, other, asked_for))
-        foreign[other.tier.name] = foreign.get(other.tier.name, 0) + most
-    return Market(
-        supply,
-        tuple(_all_holdings(catalog, supply, asked_for)),
-        exempt if supply.owner == "dra" else 0,
-        {name: most for name, most in foreign.items() if most},
-    )
-
-
-def _all_holdings(catalog: Catalog, supply: Supply, asked_for: Asked) -> Iterator[Holding]:
-    for tenant, grant in _grants(catalog).get((supply.cluster.name, supply.tier.name), ()):
-        yield from _holdings(supply, tenant, grant, asked_for)
-
-
-@per_catalog
-def _grants(catalog: Catalog) -> Mapping[tuple[str, str], list[tuple[Tenant, Grant]]]:
-    """What tenants that are not removed have of each tier, by (cluster, tier)."""
-    found: dict[tuple[str, str], list[tuple[Tenant, Grant]]] = {}
-    for tenant in catalog.tenants.values():
-        for grant in tenant.grants if tenant.document.spec.state != "removed" else ():
-            found.setdefault((grant.cluster.name, grant.tier.name), []).append((tenant, grant))
-    return found
-
-
-def charges(plan: ClaimPlan) -> Mapping[str, int]:
-    """Devices by class that one claim is charged: of alternatives, the most of each class."""
-    found: dict[str, int] = {}
-    for request in plan.requests:
-        most: dict[str, int] = {}
-        for ask in request.asks:
-            most[ask.plan.name] = max(most.get(ask.plan.name, 0), ask.count)
-        for name, devices in most.items():
-            found[name] = found.get(name, 0) + devices
-    return found
-
-
 @per_catalog
 def claim_plans(catalog: Catalog) -> tuple[Planned, ...]:
     """Every profile, on each cluster where it can be emitted."""
-    return tuple(_plans(catalog))
+    return tuple(planned(catalog, catalog.clusters.values(), lambda _: True))
 
 
-def _plans(catalog: Catalog) -> Iterator[Planned]:
-    for cluster in catalog.clusters.values():
-        classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
+def planned(
+    catalog: Catalog, clusters: Iterable[Cluster], is_wanted: Callable[[Profile], bool]
+) -> Iterator[Planned]:
+    """The profiles that are wanted, on each of these clusters where they can be emitted."""
+    for cluster in clusters:
+        classes = classes_of(catalog, cluster)
         for tenant in catalog.tenants_on(cluster.name):
             for position, profile in enumerate(tenant.document.spec.profiles):
-                plan = claim_plan(tenant, profile, cluster, classes)
+                plan = claim_plan(tenant, profile, cluster, classes) if is_wanted(profile) else None
                 if plan is not None:
                     yield Planned(tenant, position, plan, cluster, charges(plan))
-
-
-def _holdings(supply: Supply, tenant: Tenant, grant: Grant, asked_for: Asked) -> Iterator[Holding]:
-    cluster, by_plugin = supply.cluster, supply.owner == "devicePlugin"
-    is_left = supply.owner not in grant.owners
-    numbered = grant.on(supply.owner)
-    for part in grant.policy.parts:
-        numbers = numbered.get(part.name)
-        if numbers is None:
-            continue
-        name = supply.tier.name if by_plugin else class_name(grant.tier.name, grant.policy, part)
-        if name not in supply.kinds:
-            continue
-        key = (cluster.name, tenant.name, name)
-        yield Holding(
-            tenant=tenant,
-            grant=grant,
-            part=part,
-            kind=supply.kinds[name],
-            guaranteed=0 if is_left else numbers.guaranteed,
-            limit=max(numbers.limit, numbers.guaranteed),
-            claims=_claims(tenant, asked_for.sizes.get(key, ())),
-            is_combined=key in asked_for.combined,
-            given_back=not by_plugin
-            and not is_left
-            and key not in asked_for.shared
-            and _is_queued(tenant, cluster),
-            is_left=is_left,
-        )
-
-
-def _claims(tenant: Tenant, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    own = {1} if tenant.document.spec.own_claims or not sizes else set()
-    return tuple(sorted({*sizes, *own}, reverse=True))
-
-
-def _is_queued(tenant: Tenant, cluster: Cluster) -> bool:
-    """Whether Kueue counts the tenant's claims, and takes back what was borrowed.
-
-    It counts templates; claims that a tenant writes by hand are outside of its queues.
-    """
-    facts = kueue_facts(cluster.document.spec.addons.kueue)
-    return facts is not None and not tenant.document.spec.own_claims

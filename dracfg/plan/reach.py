@@ -5,48 +5,9 @@ A claim is charged in every class it names, so a profile with alternatives is bo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
-from dracfg.lower.quotas import class_limits
-from dracfg.plan.promises import Asked, asked
 from dracfg.plan.proofs.simplex import maximise
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Held:
-    """The most claims of one profile, and of nothing else, in a namespace.
-
-    `charged` is what one claim takes of the quota of each class.
-    """
-
-    tenant: Tenant
-    place: Place
-    profile: str
-    charged: Mapping[str, int]
-    claims: int
-
-
-def held(catalog: Catalog) -> tuple[Held, ...]:
-    """Every profile in every namespace where it is emitted."""
-    asked_for = asked(catalog)
-    return tuple(
-        found
-        for cluster in catalog.clusters.values()
-        for tenant in catalog.tenants_on(cluster.name)
-        for found in held_by(cluster, tenant, asked_for)
-    )
-
-
-def held_by(cluster: Cluster, tenant: Tenant, asked_for: Asked) -> Iterator[Held]:
-    """The profiles of one tenant on one cluster."""
-    for place in tenant.places_on(cluster.name):
-        limits = class_limits(cluster, tenant, place)
-        for profile, charged in asked_for.charged.get((cluster.name, tenant.name), ()):
-            if profile.namespaces is None or place.name in profile.namespaces:
-                most = min((limits.get(name, 0) // n for name, n in charged.items()), default=0)
-                yield Held(tenant, place, profile.name, charged, most)
 
 
 def reachable(limits: Mapping[str, int], charged: Sequence[Mapping[str, int]], name: str) -> int:

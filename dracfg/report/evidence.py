@@ -130,8 +130,7 @@ def _contents(
     held: dict[tuple[int, int, int], list[int]] = {}
     for placement in packing:
         k = kinds.index(demand[placement.claims].kind)
-        for device in placement.devices:
-            place = (placement.group, placement.node, device)
+        for place in placement.places():
             held.setdefault(place, [0] * len(kinds))[k] += placement.count
     for g, group in enumerate(supply.pool.groups):
         full = [tuple(content) for (at, _, _), content in held.items() if at == g]

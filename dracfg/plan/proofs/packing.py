@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
 from dracfg.plan.proofs.shapes import Claims, Counts, Group, Kind, Pool
 
@@ -12,8 +14,8 @@ from dracfg.plan.proofs.shapes import Claims, Counts, Group, Kind, Pool
 class Placement:
     """`count` claims of one entry of the demand, each with a share on every one of `devices`.
 
-    `group` and `claims` are positions in the pool and in the demand, `node` and `devices` count
-    from 0 within the group and within the node.
+    So many lie on each of `nodes` nodes from `node` on. `group` and `claims` are positions in the
+    pool and in the demand, `node` and `devices` count from 0 within the group and within the node.
     """
 
     claims: int
@@ -21,6 +23,12 @@ class Placement:
     node: int
     devices: tuple[int, ...]
     count: int = 1
+    nodes: int = 1
+
+    def places(self) -> Iterator[tuple[int, int, int]]:
+        """(group, node, device) of each device that carries `count` of them."""
+        nodes = range(self.node, self.node + self.nodes)
+        return product((self.group,), nodes, self.devices)
 
 
 Packing = tuple[Placement, ...]
@@ -38,14 +46,14 @@ def is_packing(pool: Pool, demand: Sequence[Claims], packing: Packing) -> bool:
     contents: dict[tuple[int, int, int], list[int]] = {}
     for placement in packing:
         claims, group = demand[placement.claims], pool.groups[placement.group]
-        on_node = 0 <= placement.node < group.nodes and all(
+        first, nodes = placement.node, placement.nodes
+        on_nodes = 0 <= first < first + nodes <= group.nodes and all(
             0 <= device < group.per_node for device in placement.devices
         )
-        if not on_node or len(set(placement.devices)) != claims.devices or placement.count < 1:
+        if not on_nodes or len(set(placement.devices)) != claims.devices or placement.count < 1:
             return False
-        placed[placement.claims] += placement.count
-        for device in placement.devices:
-            place = (placement.group, placement.node, device)
+        placed[placement.claims] += placement.count * nodes
+        for place in placement.places():
             content = contents.setdefault(place, [0] * len(kinds))
             content[kinds.index(claims.kind)] += placement.count
     return all(
@@ -98,6 +106,13 @@ def _part(pool: Pool, kind: Kind, of: Callable[[list[float]], float]) -> float:
     return of([*parts, 0.0])
 
 
+class _Run(NamedTuple):
+    """Nodes one after the other whose devices carry the same."""
+
+    nodes: int
+    node: tuple[Counts, ...]
+
+
 def _first_fit(
     pool: Pool,
     demand: Sequence[Claims],
@@ -107,7 +122,7 @@ def _first_fit(
 ) -> Packing | None:
     kinds = kinds_of(demand)
     empty = (0,) * len(kinds)
-    contents = [[[empty] * group.per_node for _ in range(group.nodes)] for group in pool.groups]
+    runs = [[_Run(group.nodes, (empty,) * group.per_node)] for group in pool.groups]
     placed: list[Placement] = []
     for position in order:
         claims = demand[position]
@@ -117,16 +132,24 @@ def _first_fit(
             if not left or not pool.groups[g].takes(claims.kind):
                 continue
             room = _rooms(pool.groups[g], kinds, claims.kind, claims.count)
-            for n, node in enumerate(contents[g]):
-                while left and (found := _on_node(room, node, claims, left, fullest_first)):
-                    devices, count = found
-                    for device in devices:
-                        content = node[device]
-                        node[device] = (*content[:k], content[k] + count, *content[k + 1 :])
-                    placed.append(Placement(position, g, n, devices, count))
-                    left -= count
-                if not left:
-                    break
+            after: list[_Run] = []
+            for run in runs[g]:
+                nodes = run.nodes
+                while nodes and left:
+                    steps, content = _filled(room, run.node, k, claims, left, fullest_first)
+                    on_each = sum(count for _, count in steps)
+                    if not on_each:
+                        break
+                    # What is left is enough for so many nodes, and each of them takes the same.
+                    alike = min(nodes, left // on_each)
+                    first = sum(one.nodes for one in after)
+                    placed += [Placement(position, g, first, *step, alike) for step in steps]
+                    after.append(_Run(alike, content))
+                    nodes -= alike
+                    left -= on_each * alike
+                if nodes:
+                    after.append(_Run(nodes, run.node))
+            runs[g] = after
         if left:
             return None
     return tuple(placed)
@@ -142,6 +165,27 @@ def _rooms(group: Group, kinds: Sequence[Kind], kind: Kind, most: int) -> Callab
         return known[content]
 
     return room
+
+
+def _filled(
+    room: Callable[[Counts], int],
+    node: tuple[Counts, ...],
+    k: int,
+    claims: Claims,
+    left: int,
+    fullest_first: bool,
+) -> tuple[list[tuple[tuple[int, ...], int]], tuple[Counts, ...]]:
+    """What of `left` claims a node takes, step by step, and what its devices carry then."""
+    steps: list[tuple[tuple[int, ...], int]] = []
+    contents = list(node)
+    while left and (found := _on_node(room, contents, claims, left, fullest_first)):
+        devices, count = found
+        for device in devices:
+            content = contents[device]
+            contents[device] = (*content[:k], content[k] + count, *content[k + 1 :])
+        steps.append(found)
+        left -= count
+    return steps, tuple(contents)
 
 
 def _on_node(

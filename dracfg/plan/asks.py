@@ -1,0 +1,118 @@
+"""What the profiles of one tenant ask for on one cluster, as numbers by class.
+
+A claim is charged in every class it names, so alternatives count for each. Knows no supply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dracfg.link.catalog import Catalog, Cluster, Grant, Policy, Tenant
+from dracfg.link.claims import ClaimPlan, claim_plan
+from dracfg.link.classes import ClassPlan, class_name, device_classes
+from dracfg.link.memo import per_catalog
+from dracfg.model.tenant import Profile
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asks:
+    """What a tenant's claims on a cluster may be.
+
+    `charged` gives what one claim of each profile is charged, by class. `sizes` are the devices of a
+    class in one claim, largest first; `shared` holds the classes of claims that several pods share,
+    which are no templates; `combined` those of claims with devices of several classes at once, or with
+    constraints.
+    """
+
+    charged: tuple[tuple[Profile, Mapping[str, int]], ...]
+    sizes: Mapping[str, tuple[int, ...]]
+    shared: frozenset[str]
+    combined: frozenset[str]
+
+
+def charges(plan: ClaimPlan) -> Mapping[str, int]:
+    """Devices by class that one claim is charged: of alternatives, the most of each class."""
+    found: dict[str, int] = {}
+    for request in plan.requests:
+        most: dict[str, int] = {}
+        for ask in request.asks:
+            most[ask.plan.name] = max(most.get(ask.plan.name, 0), ask.count)
+        for name, devices in most.items():
+            found[name] = found.get(name, 0) + devices
+    return found
+
+
+@per_catalog
+def classes_of(catalog: Catalog, cluster: Cluster) -> Mapping[str, ClassPlan]:
+    """The classes of a cluster by their names."""
+    return {plan.name: plan for plan in device_classes(catalog, cluster)}
+
+
+@per_catalog
+def asks(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Asks:
+    """What every profile asks for on the cluster, where it can be emitted there.
+
+    Of the cluster's classes nothing matters but their names.
+    """
+    profiles = tuple(_profiles(tenant, cluster, classes_of(catalog, cluster)))
+    by_pods = {claim.profile for claim in tenant.document.spec.shared_claims}
+    sizes: dict[str, set[int]] = {}
+    shared: set[str] = set()
+    combined: set[str] = set()
+    for profile, taken, is_combined in profiles:
+        for name, devices in taken.items():
+            sizes.setdefault(name, set()).add(devices)
+        if profile.name in by_pods:
+            shared.update(taken)
+        if is_combined:
+            combined.update(taken)
+    ordered = {name: tuple(sorted(found, reverse=True)) for name, found in sizes.items()}
+    charged = tuple((profile, taken) for profile, taken, _ in profiles)
+    return Asks(charged, ordered, frozenset(shared), frozenset(combined))
+
+
+def _profiles(
+    tenant: Tenant, cluster: Cluster, classes: Mapping[str, ClassPlan]
+) -> Iterator[tuple[Profile, Mapping[str, int], bool]]:
+    """(profile, what one claim of it is charged, whether that is combined) of those to be emitted.
+
+    What requests are charged needs no claim to be made up, but where they are aligned: then a request
+    stands for so many pairs.
+    """
+    grants = {grant.name: grant for grant in reversed(tenant.grants_on(cluster.name))}
+    for profile in tenant.document.spec.profiles:
+        several = len(profile.requests) > 1 and len({one.name for one in profile.requests}) > 1
+        if profile.align:
+            plan = claim_plan(tenant, profile, cluster, classes)
+            if plan is not None:
+                yield profile, charges(plan), several or bool(plan.constraints)
+        elif (taken := _sum(profile, grants, classes)) is not None:
+            yield profile, taken, several or bool(profile.distinct)
+
+
+def _sum(
+    profile: Profile, grants: Mapping[str, Grant], classes: Mapping[str, ClassPlan]
+) -> Mapping[str, int] | None:
+    """The charges of a claim, or None where a request finds nothing that it may ask for."""
+    found: dict[str, int] = {}
+    for request in profile.requests:
+        most: dict[str, int] = {}
+        for wanted in request.any_of or (request,):
+            grant = grants.get(wanted.entitlement or "")
+            name = None if grant is None else _class(grant.tier.name, grant.policy, wanted.size)
+            if name is not None and name in classes:
+                most[name] = max(most.get(name, 0), wanted.count)
+        if not most:
+            return None
+        for name, devices in most.items():
+            found[name] = found.get(name, 0) + devices
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _class(tier: str, policy: Policy, size: str | int | None) -> str | None:
+    """The class of a tier that a size of a policy means, wherever there is one."""
+    part = policy.part(size)
+    return class_name(tier, policy, part) if part is not None else None
