@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -16,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from dracfg.source.git import GitFault, ObjectReader, prefix_of, resolve_commit, run_git
+from dracfg.source.patterns import follow_ways, ways_of
 from dracfg.source.tree import EntryKind, Target, TooLarge, TreeEntry
 
 _KINDS: Mapping[str, EntryKind] = {"120000": "link", "160000": "other"}
@@ -98,17 +98,23 @@ class RevisionTree:
             raise TooLarge(size)
         return data
 
-    def matching(self, folder: str, pattern: str) -> Iterator[str]:
-        fits = re.compile("[^/]*".join(map(re.escape, pattern.split("*"))))
+    def matching(self, folder: str, patterns: Sequence[str]) -> Iterator[str]:
         try:
             place = self._resolve(folder)
         except OSError:
             return
-        start = f"{place}/" if place else ""
-        for path, blob in self.blobs.items():
-            is_file = blob.mode not in _KINDS
-            if is_file and path.startswith(start) and fits.fullmatch(path, len(start)):
-                yield path[len(start) :]
+        pending = [("", place, ways_of(patterns))]
+        while pending:
+            above, place, ways = pending.pop()
+            for name, kind in self._folders.get(place, {}).items():
+                if not (left := follow_ways(ways, name)):
+                    continue
+                if kind == "file":
+                    if () in left:
+                        yield f"{above}{name}"
+                elif kind == "folder":
+                    below = f"{place}/{name}" if place else name
+                    pending.append((f"{above}{name}/", below, left))
 
     def day(self) -> date | None:
         said = run_git(self.root, "show", "-s", "--format=%cs", self.commit)

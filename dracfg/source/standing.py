@@ -138,7 +138,7 @@ def read_standing(
     found: dict[str, tuple[str, bytes]] = {}
     texts: dict[str, str] = {}
     faults: list[Diagnostic] = []
-    for relative in filter(holds, _matching(tree, folder, (*STATE_FILES, *TEXT_FILES))):
+    for relative in filter(holds, sorted(tree.matching(folder, (*STATE_FILES, *TEXT_FILES)))):
         shown = f"{folder}/{relative}"
         try:
             data = tree.read(shown, MAX_BYTES)
@@ -186,11 +186,6 @@ def _objects(shown: str, data: bytes) -> StateRead:
     except (ValueError, RecursionError, yaml.YAMLError) as fault:
         return _unreadable(shown, fault)
     return json.dumps(objects).encode() if sound else _unreadable(shown, None)
-
-
-def _matching(tree: Tree, folder: str, patterns: Iterable[str]) -> Iterator[str]:
-    found = {path for pattern in patterns for path in tree.matching(folder, pattern)}
-    yield from sorted(found)
 
 
 def _placed(standing: Standing) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal, Protocol
 
+from dracfg.source.patterns import follow_ways, ways_of
 from dracfg.source.revision import head_date
 
 EntryKind = Literal["file", "folder", "link", "other"]
@@ -54,8 +55,8 @@ class Tree(Protocol):
     def read(self, path: str, most: int) -> bytes:
         """The bytes of a file, links followed. Raises TooLarge where it has more than `most`."""
 
-    def matching(self, folder: str, pattern: str) -> Iterator[str]:
-        """Regular files, no links, whose path below `folder` fits; `*` holds for one part."""
+    def matching(self, folder: str, patterns: Sequence[str]) -> Iterator[str]:
+        """Regular files, no links, whose path below `folder` fits one of `source.patterns`."""
 
     def day(self) -> date | None:
         """The day that the files are as old as, None where nothing tells it."""
@@ -97,10 +98,24 @@ class DiskTree:
             raise TooLarge(max(size, len(data)))
         return data
 
-    def matching(self, folder: str, pattern: str) -> Iterator[str]:
-        for path in (self.root / folder).glob(pattern):
-            if path.is_file() and not path.is_symlink():
-                yield path.relative_to(self.root / folder).as_posix()
+    def matching(self, folder: str, patterns: Sequence[str]) -> Iterator[str]:
+        pending = [("", f"{self.root}/{folder}", ways_of(patterns))]
+        while pending:
+            above, place, ways = pending.pop()
+            try:
+                listed = os.scandir(place)
+            except OSError:  # no folder, or one that is closed to us
+                continue
+            with listed:
+                for entry in listed:
+                    if not (left := follow_ways(ways, entry.name)):
+                        continue
+                    kind = _kind(entry)
+                    if kind == "file":
+                        if () in left:
+                            yield f"{above}{entry.name}"
+                    elif kind in ("folder", "link"):
+                        pending.append((f"{above}{entry.name}/", entry.path, left))
 
     def day(self) -> date | None:
         return head_date(self.root)

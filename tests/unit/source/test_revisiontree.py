@@ -119,7 +119,9 @@ READS: dict[str, Callable[[Tree, str], Any]] = {
     "target": lambda tree, path: tree.target(path),
     "is_file": lambda tree, path: tree.is_file(path),
     "read": lambda tree, path: tree.read(path, 100),
-    "matching": lambda tree, path: sorted(tree.matching(path, "*/*.y*ml")),
+    "matching": lambda tree, path: sorted(
+        tree.matching(path, ("*/*.y*ml", "*.yaml", "*/*/*.yaml"))
+    ),
 }
 BEYOND = "catalog/out.yaml"
 PATHS = (
