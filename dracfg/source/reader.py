@@ -158,14 +158,13 @@ def understand(path: str, data: bytes) -> FileRead:
     return SourceFile(path, text, documents), tuple(faults)
 
 
-def understand_plainly(path: str, data: bytes) -> tuple[SourceFile, Plain] | None:
-    """A file and its data, for who asks of few values where they stand; None where `understand` may
-    have something to say."""
+def understand_plainly(path: str, data: bytes) -> Plain | None:
+    """The data of a file, for who asks of few values where they stand; None where `understand` may have
+    something to say."""
     text = decode(data, path)
     if isinstance(text, Diagnostic) or text.startswith("\ufeff") or "\r" in text:
         return None
-    plain = read_plain(text) if _unreadable_character(text, path) is None else None
-    return None if plain is None else (SourceFile(path, text), plain)
+    return read_plain(text) if _unreadable_character(text, path) is None else None
 
 
 def _carriage_return(text: str, path: str) -> Diagnostic:
