@@ -27,9 +27,12 @@ UNREAD = ("catalog/inventory", "catalog/templates")
 """Folders below the roots that hold something else than documents of the language."""
 MAX_BYTES = 16 * 1024 * 1024
 
-_LINE_BREAKS = re.compile("[\x0b\x0c\x85\u2028\u2029]")
+_BREAKS = "\x0b\x0c\x85\u2028\u2029"
+_CONTROLS = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff"
+_LINE_BREAKS = re.compile(f"[{_BREAKS}]")
+_CONTROL = re.compile(f"[{_CONTROLS}]")
+_UNREADABLE = re.compile(f"[{_BREAKS}{_CONTROLS}]")
 _ALONE = re.compile("\r(?!\n)")
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,9 +294,10 @@ def decode(data: bytes, path: str) -> str | Diagnostic:
 
 
 def _unreadable_character(text: str, path: str) -> Diagnostic | None:
-    match = _CONTROL.search(text) or _LINE_BREAKS.search(text)
-    if match is None:
+    if _UNREADABLE.search(text) is None:
         return None
+    match = _CONTROL.search(text) or _LINE_BREAKS.search(text)
+    assert match is not None
     start = match.start()
     line = text.count("\n", 0, start) + 1
     column = start - (text.rfind("\n", 0, start) + 1) + 1

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from io import FileIO
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -86,7 +87,8 @@ class DiskTree:
         return (self.root / path).is_file()
 
     def read(self, path: str, most: int) -> bytes:
-        with (self.root / path).open("rb", buffering=0) as file:
+        # Of each file of a fleet: a Path would take as long as the rest.
+        with FileIO(os.path.join(self.root, path)) as file:  # noqa: PTH118
             size = os.fstat(file.fileno()).st_size
             data = file.read(min(size, most) + 1)
             # Mostly that was all: a file is rarely longer or shorter than it was said to be.
