@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
+from dracfg.source.blobs import find_blob
 from dracfg.source.git import GitFault, ObjectReader, prefix_of, resolve_commit, run_git
 from dracfg.source.patterns import follow_ways, ways_of
 from dracfg.source.tree import EntryKind, Target, TooLarge, TreeEntry
@@ -25,8 +27,7 @@ _MOST_LINKS = 40
 _LONGEST_LINK = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class _Blob:
+class _Blob(NamedTuple):
     mode: str
     name: str
 
@@ -55,14 +56,11 @@ class RevisionTree:
         """What stands in each folder; the root is the empty path."""
         folders: dict[str, dict[str, EntryKind]] = {"": {}}
         for path, blob in self.blobs.items():
-            kind = _KINDS.get(blob.mode, "file")
-            while path:
-                above, _, name = path.rpartition("/")
-                known = folders.setdefault(above, {})
-                if name in known:
-                    break
-                known[name] = kind
-                path, kind = above, "folder"
+            above, _, name = path.rpartition("/")
+            known = folders.get(above)
+            if known is None:
+                known = _add_folder(folders, above)
+            known[name] = _KINDS.get(blob.mode, "file")
         return folders
 
     def entries(self, folder: str) -> Sequence[TreeEntry]:
@@ -93,7 +91,10 @@ class RevisionTree:
         place = self._resolve(path)
         if place not in self.blobs:
             raise IsADirectoryError(errno.EISDIR, "is a folder")
-        size, data = self.objects.read(self.blobs[place].name, most)
+        name = self.blobs[place].name
+        if (found := find_blob(f"{self.root}/{place}", name, most)) is not None:
+            return found
+        size, data = self.objects.read(name, most)
         if size > most:
             raise TooLarge(size)
         return data
@@ -122,6 +123,8 @@ class RevisionTree:
 
     def _resolve(self, path: str) -> str:
         """The path at the end of every link on the way. Raises OSError where it leads nowhere."""
+        if (blob := self.blobs.get(path)) is not None and blob.mode not in _KINDS:
+            return path
         pending = path.split("/")[::-1]
         here: list[str] = []
         followed = 0
@@ -158,6 +161,16 @@ class RevisionTree:
         blob = self.blobs.get(path)
         if blob is not None and blob.mode == _SUBMODULE:
             raise Submodule(path)
+
+
+def _add_folder(folders: dict[str, dict[str, EntryKind]], path: str) -> dict[str, EntryKind]:
+    """A folder that was not known, and those above it."""
+    above, _, name = path.rpartition("/")
+    known = folders.get(above)
+    if known is None:
+        known = _add_folder(folders, above)
+    known[name] = "folder"
+    return folders.setdefault(path, {})
 
 
 class _OutsideError(OSError):

@@ -89,16 +89,7 @@ class DiskTree:
     def read(self, path: str, most: int) -> bytes:
         # Of each file of a fleet: a Path would take as long as the rest.
         with FileIO(os.path.join(self.root, path)) as file:  # noqa: PTH118
-            size = os.fstat(file.fileno()).st_size
-            data = file.read(min(size, most) + 1)
-            # Mostly that was all: a file is rarely longer or shorter than it was said to be.
-            while len(data) not in (size, most + 1):
-                if not (more := file.read(most + 1 - len(data))):
-                    break
-                data += more
-        if len(data) > most:
-            raise TooLarge(max(size, len(data)))
-        return data
+            return read_all(file, most)
 
     def matching(self, folder: str, patterns: Sequence[str]) -> Iterator[str]:
         pending = [("", f"{self.root}/{folder}", ways_of(patterns))]
@@ -121,6 +112,20 @@ class DiskTree:
 
     def day(self) -> date | None:
         return head_date(self.root)
+
+
+def read_all(file: FileIO, most: int) -> bytes:
+    """The bytes of a file. Raises TooLarge where there are more than `most`, and OSError."""
+    size = os.fstat(file.fileno()).st_size
+    data = file.read(min(size, most) + 1)
+    # Mostly that was all: a file is rarely longer or shorter than it was said to be.
+    while len(data) not in (size, most + 1):
+        if not (more := file.read(most + 1 - len(data))):
+            break
+        data += more
+    if len(data) > most:
+        raise TooLarge(max(size, len(data)))
+    return data
 
 
 def tree_of(place: Path | Tree) -> Tree:
