@@ -41,14 +41,20 @@ class _Unclear(Exception):
     """Something that only the composer can judge; among anchors, what no alias can be read for."""
 
 
-def read_plain(text: str) -> Plain | None:
-    """The data of all documents; None where the composer must be asked, or there is no document."""
+def read_plain(
+    text: str, resolve: Callable[[str], Any] = resolve, *, text_keys: bool = False
+) -> Plain | None:
+    """The data of all documents; None where the composer must be asked, or there is no document.
+
+    `resolve` gives the value of a plain scalar, None where there is none, and raises AmbiguousScalar. Keys
+    are told by their text; with `text_keys` those that are no text are left to the composer too.
+    """
     if len(text) > MAX_LENGTH:
         return None
     try:
         loader = LOADER(text)
         try:
-            return _read(loader.get_event)
+            return _read(loader.get_event, resolve, text_keys)
         finally:
             loader.dispose()
     except (yaml.YAMLError, AmbiguousScalar, _Unclear):
@@ -77,7 +83,9 @@ class _Thawer(pickle.Unpickler):
         return Decimal
 
 
-def _read(next_event: Callable[[], Any]) -> Plain | None:
+def _read(
+    next_event: Callable[[], Any], resolve: Callable[[str], Any], text_keys: bool
+) -> Plain | None:
     documents: list[Any] = []
     outer: list[tuple[Any, str | None, str | None]] = []
     held: Any = documents
@@ -95,7 +103,7 @@ def _read(next_event: Callable[[], Any]) -> Plain | None:
             if not event.style and (value := resolve(text)) is None:
                 raise _Unclear
             if key is None and type(held) is dict:
-                if text in held or event.anchor:
+                if text in held or event.anchor or (text_keys and type(value) is not str):
                     raise _Unclear
                 key = text
                 continue

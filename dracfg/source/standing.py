@@ -11,13 +11,19 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.constructor import SafeConstructor
+from yaml.nodes import ScalarNode
+from yaml.resolver import Resolver
 
 from dracfg.aside import share_out
 from dracfg.diagnostics import Diagnostic, Span, diagnose
+from dracfg.source.plain import read_plain
+from dracfg.source.scalars import AmbiguousScalar
 from dracfg.source.seen import Seen, StateRead
 from dracfg.source.tree import DiskTree, TooLarge, Tree
 
@@ -43,6 +49,9 @@ CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
 _TEXT = ".schema.json"
 _STATE = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in STATE_FILES))
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_RESOLVER: Any = Resolver()
+_LISTS = (list, tuple)
+"""What a list is read as, in general and plainly."""
 
 
 _PART = re.compile(r"(.*?)(?:\.([0-9]+))?")
@@ -180,12 +189,31 @@ def _read_states(files: Iterable[tuple[str, bytes]], seen: Seen, jobs: int) -> N
 
 def _objects(shown: str, data: bytes) -> StateRead:
     try:
-        documents = yaml.load_all(data.decode("utf-8"), Loader=_LOADER)
-        objects = tuple(document for document in documents if document is not None)
-        sound = all(map(_is_object, objects))
+        text = data.decode("utf-8")
+        objects = read_plain(text, _resolve, text_keys=True) or _loaded(text)
+        sound = objects is not None and all(map(_is_object, objects))
     except (ValueError, RecursionError, yaml.YAMLError) as fault:
         return _unreadable(shown, fault)
     return json.dumps(objects).encode() if sound else _unreadable(shown, None)
+
+
+def _loaded(text: str) -> tuple[Any, ...] | None:
+    """The documents of a file as they are in general; None where they hold what JSON doesn't know."""
+    documents = yaml.load_all(text, Loader=_LOADER)
+    objects = tuple(document for document in documents if document is not None)
+    return objects if all(map(_is_plain, objects)) else None
+
+
+@lru_cache(maxsize=4096)
+def _resolve(text: str) -> str | int | float | bool | None:
+    """The value of a plain scalar as PyYAML has it. Raises AmbiguousScalar where JSON has no such value."""
+    tag = _RESOLVER.resolve(ScalarNode, text, (True, False))
+    if tag == Resolver.DEFAULT_SCALAR_TAG:
+        return text
+    value = SafeConstructor().construct_object(ScalarNode(tag, text))
+    if value is None or isinstance(value, int | float):
+        return value
+    raise AmbiguousScalar(tag)
 
 
 def _placed(standing: Standing) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -215,9 +243,7 @@ def _by_unit(paths: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:
 
 def _is_object(thing: object) -> bool:
     """Whether something is an object of the kinds that stand in these files, as far as it is read."""
-    if not (
-        isinstance(thing, dict) and _is_plain(thing) and isinstance(thing.get("metadata"), dict)
-    ):
+    if not (isinstance(thing, dict) and isinstance(thing.get("metadata"), dict)):
         return False
     metadata = thing["metadata"]
     texts = (thing.get("apiVersion"), thing.get("kind"), metadata.get("name"))
@@ -236,14 +262,14 @@ def _is_claim(spec: object) -> bool:
         spec = spec["spec"]
     devices = spec.get("devices", {}) if isinstance(spec, dict) else None
     requests = devices.get("requests", []) if isinstance(devices, dict) else None
-    return isinstance(requests, list) and all(map(_is_request, requests))
+    return isinstance(requests, _LISTS) and all(map(_is_request, requests))
 
 
 def _is_request(request: object) -> bool:
     if not isinstance(request, dict):
         return False
     asks = [request["exactly"]] if "exactly" in request else request.get("firstAvailable", [])
-    return isinstance(asks, list) and all(
+    return isinstance(asks, _LISTS) and all(
         isinstance(ask, dict) and isinstance(ask.get("deviceClassName"), str) for ask in asks
     )
 
