@@ -40,7 +40,6 @@ class Spec(BaseModel):
         extra="forbid",
         strict=True,
         alias_generator=to_camel,
-        use_attribute_docstrings=True,
     )
 
     @property
