@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from io import FileIO
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from dracfg.source.patterns import follow_ways, ways_of
 from dracfg.source.revision import head_date
@@ -21,8 +21,7 @@ EntryKind = Literal["file", "folder", "link", "other"]
 Target = Literal["file", "folder", "nowhere", "outside"]
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(NamedTuple):
     """What a folder holds under a name; a link is named, whatever it leads to."""
 
     name: str
@@ -72,7 +71,7 @@ class DiskTree:
     def entries(self, folder: str) -> Sequence[TreeEntry]:
         with os.scandir(self.root / folder) as found:
             listed = [TreeEntry(entry.name, _kind(entry)) for entry in found]
-        return sorted(listed, key=lambda entry: entry.name)
+        return sorted(listed)
 
     def target(self, path: str) -> Target:
         try:
