@@ -46,9 +46,9 @@ class AskedTree:
     def read(self, path: str, most: int) -> bytes:
         return self._ask(("read", path, str(most)), lambda: self.tree.read(path, most))
 
-    def matching(self, folder: str, pattern: str) -> Iterator[str]:
-        question = ("matching", folder, pattern)
-        yield from self._ask(question, lambda: tuple(sorted(self.tree.matching(folder, pattern))))
+    def matching(self, folder: str, patterns: Sequence[str]) -> Iterator[str]:
+        question = ("matching", folder, *patterns)
+        yield from self._ask(question, lambda: tuple(sorted(self.tree.matching(folder, patterns))))
 
     def day(self) -> date | None:
         return self._ask(("day",), self.tree.day)
@@ -85,8 +85,8 @@ def ask(tree: AskedTree, question: Question) -> str | None:
                 tree.is_file(path)
             case ("read", path, most) if most.isdecimal():
                 tree.read(path, int(most))
-            case ("matching", folder, pattern):
-                tuple(tree.matching(folder, pattern))
+            case ("matching", folder, *patterns):
+                tuple(tree.matching(folder, patterns))
             case ("day",):
                 tree.day()
     except (OSError, TooLarge):

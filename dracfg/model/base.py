@@ -6,7 +6,7 @@ a rule in `check/`. So `schemas/` and the models agree on every input.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -40,7 +40,6 @@ class Spec(BaseModel):
         extra="forbid",
         strict=True,
         alias_generator=to_camel,
-        use_attribute_docstrings=True,
     )
 
     @property
@@ -66,24 +65,40 @@ class Spec(BaseModel):
         return place
 
 
-def locate(made: Any, data: Any, place: Callable[[int], Map | UnreadMap]) -> None:
+def locate(made: Any, data: Any, places: Iterator[Map | UnreadMap]) -> None:
     """Lets every spec in what was made of `data` remember the mapping that it was read from.
 
-    `place` gives the mapping of a dict in `data` by its `id`.
+    `places` gives the mapping of each dict in `data`, in the order in which they begin.
     """
     if isinstance(data, tuple):
         for inner, below in zip(made, data, strict=True):
             if isinstance(below, _NESTED):
-                locate(inner, below, place)
-    elif isinstance(made, dict):
+                locate(inner, below, places)
+        return
+    place = next(places)
+    if isinstance(made, dict):
         for key, below in data.items():
             if isinstance(below, _NESTED):
-                locate(made[key], below, place)
-    else:
-        object.__setattr__(made, "__pydantic_private__", {"_read_from": place(id(data))})
-        for key, field in holders(made.__class__).items():
-            if isinstance(below := data.get(key), _NESTED):
-                locate(getattr(made, field), below, place)
+                locate(made[key], below, places)
+        return
+    object.__setattr__(made, "__pydantic_private__", {"_read_from": place})
+    fields = holders(made.__class__)
+    for key, below in data.items():
+        if isinstance(below, _NESTED):
+            if (field := fields.get(key)) is not None:
+                locate(getattr(made, field), below, places)
+            else:
+                _pass_over(below, places)
+
+
+def _pass_over(data: Any, places: Iterator[object]) -> None:
+    """Takes the places of the dicts in data that no spec was made of."""
+    if isinstance(data, dict):
+        next(places)
+        data = data.values()
+    for below in data:
+        if isinstance(below, _NESTED):
+            _pass_over(below, places)
 
 
 def at(spec: Spec, *steps: str | int) -> Span:
@@ -257,13 +272,12 @@ def tag_by_shape(**shapes: str) -> Callable[[Any], str | None]:
     return tag
 
 
-def data_of(node: Node, maps: dict[int, Map] | None = None) -> Any:
-    """The plain data of a node: dicts, and tuples for lists. `maps` gets the node of each dict's `id`."""
+def data_of(node: Node, maps: list[Map] | None = None) -> Any:
+    """The plain data of a node: dicts, tuples for lists. `maps` gets the nodes of the dicts, outer first."""
     if isinstance(node, Map):
-        data = {key: data_of(entry.value, maps) for key, entry in node.entries.items()}
         if maps is not None:
-            maps[id(data)] = node
-        return data
+            maps.append(node)
+        return {key: data_of(entry.value, maps) for key, entry in node.entries.items()}
     if isinstance(node, Seq):
         return tuple(data_of(item, maps) for item in node.items)
     return node.value

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from dracfg.model.descriptions import DescribedSchema
 from dracfg.model.kinds import KINDS, TEST_KINDS
 
 ANY = "any"
@@ -28,7 +29,7 @@ def schema_text(schema: Mapping[str, Any]) -> str:
 def kind_schema(kind: str) -> dict[str, Any]:
     """The schema of the documents of one kind. Raises KeyError for an unknown kind."""
     model = {**KINDS, **TEST_KINDS}[kind]
-    made = _draft07(model.model_json_schema(by_alias=True, mode="validation"))
+    made = _draft07(model.model_json_schema(schema_generator=DescribedSchema))
     definitions = made.pop("definitions", {})
     return {
         "$schema": _DRAFT,

@@ -100,22 +100,22 @@ def parse_document(document: Document, kinds: Mapping[str, type[_Doc]]) -> _Doc 
     kind = _kind(root, kinds)
     if isinstance(kind, Diagnostic):
         return [kind]
-    maps: dict[int, Map] = {}
+    maps: list[Map] = []
     data = data_of(root, maps)
-    if _has_gap(data):
+    if has_gap(data):
         return list(_without_value(root))
     try:
         made = kinds[kind].model_validate(data)
     except ValidationError as refusal:
         return _explain(refusal, root, kinds[kind])
-    locate(made, data, maps.__getitem__)
+    locate(made, data, iter(maps))
     return made
 
 
-def _has_gap(data: Any) -> bool:
+def has_gap(data: Any) -> bool:
     """Whether a key or list entry stands without a value anywhere in a map's or list's data."""
     for value in data.values() if isinstance(data, dict) else data:
-        if value is None or (isinstance(value, dict | tuple) and _has_gap(value)):
+        if value is None or (isinstance(value, dict | tuple) and has_gap(value)):
             return True
     return False
 

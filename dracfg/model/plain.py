@@ -5,6 +5,8 @@ Whatever is refused here is parsed once more from its nodes, which know the plac
 
 from __future__ import annotations
 
+from itertools import count, repeat
+
 from pydantic import ValidationError
 
 from dracfg.model.base import API_VERSION, locate
@@ -15,14 +17,10 @@ from dracfg.source.plain import Plain
 
 def parse_plain(file: SourceFile, plain: Plain) -> tuple[AnyDocument, ...] | None:
     """All documents of a file, none of which is composed; None where a finding may be due."""
-    order = {id(data): index for index, data in enumerate(plain.maps)}
-
-    def place(data: int) -> UnreadMap:
-        return UnreadMap(file, order[data])
-
+    places = map(UnreadMap, repeat(file), count())
     here = file.path.split("/")[0]
     documents: list[AnyDocument] = []
-    for data in plain.documents:
+    for data in plain:
         kind = data.get("kind")
         if data.get("apiVersion") != API_VERSION or not isinstance(kind, str) or kind not in KINDS:
             return None
@@ -32,6 +30,6 @@ def parse_plain(file: SourceFile, plain: Plain) -> tuple[AnyDocument, ...] | Non
             return None
         if home_of(made) != here:
             return None
-        locate(made, data, place)
+        locate(made, data, places)
         documents.append(made)
     return tuple(documents)

@@ -1,8 +1,7 @@
 """A file that was read: its text, and what stands in it.
 
-Knows nothing of the input language. A file whose documents have been understood before carries what
-they said as bytes; its nodes are then made when somebody asks for a place in it, which most runs
-never do.
+Knows nothing of the input language. A file that has been read before carries the data of its documents
+as bytes; its nodes are then made when somebody asks for a place in it, which most runs never do.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from dracfg.source.composer import compose
 from dracfg.source.nodes import Document, Map, Node, Seq
@@ -19,8 +19,8 @@ from dracfg.source.nodes import Document, Map, Node, Seq
 class SourceFile:
     """A file that was read, whether or not it could be understood.
 
-    `composed` are its documents, None where they are to be made from the text. `kept` is what they
-    were understood as, as `model.kept` writes it, None where that is to be worked out.
+    `composed` are its documents, None where they are to be made from the text. `kept` is their data,
+    as `source.plain` writes it, None where that has not been worked out.
     """
 
     path: str
@@ -34,23 +34,18 @@ class SourceFile:
 
     @cached_property
     def maps(self) -> tuple[Map, ...]:
-        """Every mapping of every document once, those that hold before those that are held."""
-        found: dict[int, Map] = {}
-        for document in self.documents:
-            for node in _maps(document.root):
-                found.setdefault(id(node), node)
-        return tuple(found.values())
+        """The mappings of all documents in the order in which they begin, as often as they stand there."""
+        return tuple(node for document in self.documents for node in _maps(document.root))
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadMap:
-    """The mapping of `file.maps` at `index`, for whoever keeps the place and not the node."""
+class UnreadMap(NamedTuple):
+    """The mapping of `file.maps` at `position`, for whoever keeps the place and not the node."""
 
     file: SourceFile
-    index: int
+    position: int
 
     def read(self) -> Map:
-        return self.file.maps[self.index]
+        return self.file.maps[self.position]
 
 
 def _maps(node: Node) -> Iterator[Map]:

@@ -7,8 +7,10 @@ to the composer, which finds the words and the places for it. Knows no file syst
 
 from __future__ import annotations
 
+import io
+import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import yaml
@@ -28,39 +30,63 @@ from dracfg.source.scalars import AmbiguousScalar, resolve
 MAX_LENGTH = 1_000_000
 """Characters of a text that can't hold more values than the composer admits."""
 
+Plain = tuple[dict[str, Any], ...]
+"""The documents of a text, each of them a map without a gap: dicts, tuples for lists, and values.
 
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """The documents of a text, each of them a map without a gap: dicts, tuples for lists, and values.
-
-    No two values share a dict. `maps` are the dicts of all documents, in the order in which they begin.
-    """
-
-    documents: tuple[dict[str, Any], ...]
-    maps: tuple[dict[str, Any], ...]
+No two values share a dict.
+"""
 
 
 class _Unclear(Exception):
     """Something that only the composer can judge; among anchors, what no alias can be read for."""
 
 
-def read_plain(text: str) -> Plain | None:
-    """The data of all documents; None where the composer must be asked, or there is no document."""
+def read_plain(
+    text: str, resolve: Callable[[str], Any] = resolve, *, text_keys: bool = False
+) -> Plain | None:
+    """The data of all documents; None where the composer must be asked, or there is no document.
+
+    `resolve` gives the value of a plain scalar, None where there is none, and raises AmbiguousScalar. Keys
+    are told by their text; with `text_keys` those that are no text are left to the composer too.
+    """
     if len(text) > MAX_LENGTH:
         return None
     try:
         loader = LOADER(text)
         try:
-            return _read(loader.get_event)
+            return _read(loader.get_event, resolve, text_keys)
         finally:
             loader.dispose()
     except (yaml.YAMLError, AmbiguousScalar, _Unclear):
         return None
 
 
-def _read(next_event: Callable[[], Any]) -> Plain | None:
+def freeze(plain: Plain) -> bytes:
+    """Data as bytes that `thaw` reads."""
+    return pickle.dumps(plain, protocol=5)
+
+
+def thaw(kept: bytes) -> Plain:
+    """The data that was frozen.
+
+    The bytes may come from a folder that anybody could write to. Raises pickle.UnpicklingError for those
+    that name anything but values.
+    """
+    plain: Plain = _Thawer(io.BytesIO(kept)).load()
+    return plain
+
+
+class _Thawer(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) != (Decimal.__module__, Decimal.__qualname__):
+            raise pickle.UnpicklingError(f"{module}.{name} is no value of a document")
+        return Decimal
+
+
+def _read(
+    next_event: Callable[[], Any], resolve: Callable[[str], Any], text_keys: bool
+) -> Plain | None:
     documents: list[Any] = []
-    maps: list[dict[str, Any]] = []
     outer: list[tuple[Any, str | None, str | None]] = []
     held: Any = documents
     key: str | None = None
@@ -77,7 +103,7 @@ def _read(next_event: Callable[[], Any]) -> Plain | None:
             if not event.style and (value := resolve(text)) is None:
                 raise _Unclear
             if key is None and type(held) is dict:
-                if text in held or event.anchor:
+                if text in held or event.anchor or (text_keys and type(value) is not str):
                     raise _Unclear
                 key = text
                 continue
@@ -91,11 +117,7 @@ def _read(next_event: Callable[[], Any]) -> Plain | None:
                 _name(anchors, event.anchor, _Unclear)
             outer.append((held, key, anchor))
             key, anchor = None, event.anchor
-            if kind is MappingStartEvent:
-                held = {}
-                maps.append(held)
-            else:
-                held = []
+            held = {} if kind is MappingStartEvent else []
             continue
         elif kind is MappingEndEvent or kind is SequenceEndEvent:
             value = held if kind is MappingEndEvent else tuple(held)
@@ -126,7 +148,7 @@ def _read(next_event: Callable[[], Any]) -> Plain | None:
             held.append(value)
     if not documents or not all(type(document) is dict for document in documents):
         return None
-    return Plain(tuple(documents), tuple(maps))
+    return tuple(documents)
 
 
 def _name(anchors: dict[str, Any], anchor: str, value: Any) -> None:

@@ -27,9 +27,12 @@ UNREAD = ("catalog/inventory", "catalog/templates")
 """Folders below the roots that hold something else than documents of the language."""
 MAX_BYTES = 16 * 1024 * 1024
 
-_LINE_BREAKS = re.compile("[\x0b\x0c\x85\u2028\u2029]")
+_BREAKS = "\x0b\x0c\x85\u2028\u2029"
+_CONTROLS = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff"
+_LINE_BREAKS = re.compile(f"[{_BREAKS}]")
+_CONTROL = re.compile(f"[{_CONTROLS}]")
+_UNREADABLE = re.compile(f"[{_BREAKS}{_CONTROLS}]")
 _ALONE = re.compile("\r(?!\n)")
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +161,13 @@ def understand(path: str, data: bytes) -> FileRead:
     return SourceFile(path, text, documents), tuple(faults)
 
 
-def understand_plainly(path: str, data: bytes) -> tuple[SourceFile, Plain] | None:
-    """A file and its data, for who asks of few values where they stand; None where `understand` may
-    have something to say."""
+def understand_plainly(path: str, data: bytes) -> Plain | None:
+    """The data of a file, for who asks of few values where they stand; None where `understand` may have
+    something to say."""
     text = decode(data, path)
     if isinstance(text, Diagnostic) or text.startswith("\ufeff") or "\r" in text:
         return None
-    plain = read_plain(text) if _unreadable_character(text, path) is None else None
-    return None if plain is None else (SourceFile(path, text), plain)
+    return read_plain(text) if _unreadable_character(text, path) is None else None
 
 
 def _carriage_return(text: str, path: str) -> Diagnostic:
@@ -292,9 +294,10 @@ def decode(data: bytes, path: str) -> str | Diagnostic:
 
 
 def _unreadable_character(text: str, path: str) -> Diagnostic | None:
-    match = _CONTROL.search(text) or _LINE_BREAKS.search(text)
-    if match is None:
+    if _UNREADABLE.search(text) is None:
         return None
+    match = _CONTROL.search(text) or _LINE_BREAKS.search(text)
+    assert match is not None
     start = match.start()
     line = text.count("\n", 0, start) + 1
     column = start - (text.rfind("\n", 0, start) + 1) + 1

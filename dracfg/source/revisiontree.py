@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
+from dracfg.source.blobs import find_blob
 from dracfg.source.git import GitFault, ObjectReader, prefix_of, resolve_commit, run_git
+from dracfg.source.patterns import follow_ways, ways_of
 from dracfg.source.tree import EntryKind, Target, TooLarge, TreeEntry
 
 _KINDS: Mapping[str, EntryKind] = {"120000": "link", "160000": "other"}
@@ -25,8 +27,7 @@ _MOST_LINKS = 40
 _LONGEST_LINK = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class _Blob:
+class _Blob(NamedTuple):
     mode: str
     name: str
 
@@ -55,14 +56,11 @@ class RevisionTree:
         """What stands in each folder; the root is the empty path."""
         folders: dict[str, dict[str, EntryKind]] = {"": {}}
         for path, blob in self.blobs.items():
-            kind = _KINDS.get(blob.mode, "file")
-            while path:
-                above, _, name = path.rpartition("/")
-                known = folders.setdefault(above, {})
-                if name in known:
-                    break
-                known[name] = kind
-                path, kind = above, "folder"
+            above, _, name = path.rpartition("/")
+            known = folders.get(above)
+            if known is None:
+                known = _add_folder(folders, above)
+            known[name] = _KINDS.get(blob.mode, "file")
         return folders
 
     def entries(self, folder: str) -> Sequence[TreeEntry]:
@@ -93,22 +91,31 @@ class RevisionTree:
         place = self._resolve(path)
         if place not in self.blobs:
             raise IsADirectoryError(errno.EISDIR, "is a folder")
-        size, data = self.objects.read(self.blobs[place].name, most)
+        name = self.blobs[place].name
+        if (found := find_blob(f"{self.root}/{place}", name, most)) is not None:
+            return found
+        size, data = self.objects.read(name, most)
         if size > most:
             raise TooLarge(size)
         return data
 
-    def matching(self, folder: str, pattern: str) -> Iterator[str]:
-        fits = re.compile("[^/]*".join(map(re.escape, pattern.split("*"))))
+    def matching(self, folder: str, patterns: Sequence[str]) -> Iterator[str]:
         try:
             place = self._resolve(folder)
         except OSError:
             return
-        start = f"{place}/" if place else ""
-        for path, blob in self.blobs.items():
-            is_file = blob.mode not in _KINDS
-            if is_file and path.startswith(start) and fits.fullmatch(path, len(start)):
-                yield path[len(start) :]
+        pending = [("", place, ways_of(patterns))]
+        while pending:
+            above, place, ways = pending.pop()
+            for name, kind in self._folders.get(place, {}).items():
+                if not (left := follow_ways(ways, name)):
+                    continue
+                if kind == "file":
+                    if () in left:
+                        yield f"{above}{name}"
+                elif kind == "folder":
+                    below = f"{place}/{name}" if place else name
+                    pending.append((f"{above}{name}/", below, left))
 
     def day(self) -> date | None:
         said = run_git(self.root, "show", "-s", "--format=%cs", self.commit)
@@ -116,6 +123,8 @@ class RevisionTree:
 
     def _resolve(self, path: str) -> str:
         """The path at the end of every link on the way. Raises OSError where it leads nowhere."""
+        if (blob := self.blobs.get(path)) is not None and blob.mode not in _KINDS:
+            return path
         pending = path.split("/")[::-1]
         here: list[str] = []
         followed = 0
@@ -152,6 +161,16 @@ class RevisionTree:
         blob = self.blobs.get(path)
         if blob is not None and blob.mode == _SUBMODULE:
             raise Submodule(path)
+
+
+def _add_folder(folders: dict[str, dict[str, EntryKind]], path: str) -> dict[str, EntryKind]:
+    """A folder that was not known, and those above it."""
+    above, _, name = path.rpartition("/")
+    known = folders.get(above)
+    if known is None:
+        known = _add_folder(folders, above)
+    known[name] = "folder"
+    return folders.setdefault(path, {})
 
 
 class _OutsideError(OSError):

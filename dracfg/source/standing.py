@@ -11,13 +11,19 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.constructor import SafeConstructor
+from yaml.nodes import ScalarNode
+from yaml.resolver import Resolver
 
 from dracfg.aside import share_out
 from dracfg.diagnostics import Diagnostic, Span, diagnose
+from dracfg.source.plain import read_plain
+from dracfg.source.scalars import AmbiguousScalar
 from dracfg.source.seen import Seen, StateRead
 from dracfg.source.tree import DiskTree, TooLarge, Tree
 
@@ -49,6 +55,9 @@ CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
 _TEXT = (".schema.json", "/kustomization.yaml")
 _STATE = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in STATE_FILES))
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_RESOLVER: Any = Resolver()
+_LISTS = (list, tuple)
+"""What a list is read as, in general and plainly."""
 
 
 _PART = re.compile(r"(.*?)(?:\.([0-9]+))?")
@@ -158,7 +167,7 @@ def read_standing(
     found: dict[str, tuple[str, bytes]] = {}
     texts: dict[str, str] = {}
     faults: list[Diagnostic] = []
-    for relative in filter(holds, _matching(tree, folder, (*STATE_FILES, *TEXT_FILES))):
+    for relative in filter(holds, sorted(tree.matching(folder, (*STATE_FILES, *TEXT_FILES)))):
         shown = f"{folder}/{relative}"
         try:
             data = tree.read(shown, MAX_BYTES)
@@ -200,17 +209,31 @@ def _read_states(files: Iterable[tuple[str, bytes]], seen: Seen, jobs: int) -> N
 
 def _objects(shown: str, data: bytes) -> StateRead:
     try:
-        documents = yaml.load_all(data.decode("utf-8"), Loader=_LOADER)
-        objects = tuple(document for document in documents if document is not None)
-        sound = all(map(_is_object, objects))
+        text = data.decode("utf-8")
+        objects = read_plain(text, _resolve, text_keys=True) or _loaded(text)
+        sound = objects is not None and all(map(_is_object, objects))
     except (ValueError, RecursionError, yaml.YAMLError) as fault:
         return _unreadable(shown, fault)
     return json.dumps(objects).encode() if sound else _unreadable(shown, None)
 
 
-def _matching(tree: Tree, folder: str, patterns: Iterable[str]) -> Iterator[str]:
-    found = {path for pattern in patterns for path in tree.matching(folder, pattern)}
-    yield from sorted(found)
+def _loaded(text: str) -> tuple[Any, ...] | None:
+    """The documents of a file as they are in general; None where they hold what JSON doesn't know."""
+    documents = yaml.load_all(text, Loader=_LOADER)
+    objects = tuple(document for document in documents if document is not None)
+    return objects if all(map(_is_plain, objects)) else None
+
+
+@lru_cache(maxsize=4096)
+def _resolve(text: str) -> str | int | float | bool | None:
+    """The value of a plain scalar as PyYAML has it. Raises AmbiguousScalar where JSON has no such value."""
+    tag = _RESOLVER.resolve(ScalarNode, text, (True, False))
+    if tag == Resolver.DEFAULT_SCALAR_TAG:
+        return text
+    value = SafeConstructor().construct_object(ScalarNode(tag, text))
+    if value is None or isinstance(value, int | float):
+        return value
+    raise AmbiguousScalar(tag)
 
 
 def _placed(standing: Standing) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -237,9 +260,7 @@ def _found_in_parts(paths: Iterable[str]) -> Iterator[tuple[int, str, str, str]]
 
 def _is_object(thing: object) -> bool:
     """Whether something is an object of the kinds that stand in these files, as far as it is read."""
-    if not (
-        isinstance(thing, dict) and _is_plain(thing) and isinstance(thing.get("metadata"), dict)
-    ):
+    if not (isinstance(thing, dict) and isinstance(thing.get("metadata"), dict)):
         return False
     metadata = thing["metadata"]
     texts = (thing.get("apiVersion"), thing.get("kind"), metadata.get("name"))
@@ -258,14 +279,14 @@ def _is_claim(spec: object) -> bool:
         spec = spec["spec"]
     devices = spec.get("devices", {}) if isinstance(spec, dict) else None
     requests = devices.get("requests", []) if isinstance(devices, dict) else None
-    return isinstance(requests, list) and all(map(_is_request, requests))
+    return isinstance(requests, _LISTS) and all(map(_is_request, requests))
 
 
 def _is_request(request: object) -> bool:
     if not isinstance(request, dict):
         return False
     asks = [request["exactly"]] if "exactly" in request else request.get("firstAvailable", [])
-    return isinstance(asks, list) and all(
+    return isinstance(asks, _LISTS) and all(
         isinstance(ask, dict) and isinstance(ask.get("deviceClassName"), str) for ask in asks
     )
 

@@ -10,17 +10,18 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from io import FileIO
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
+from dracfg.source.patterns import follow_ways, ways_of
 from dracfg.source.revision import head_date
 
 EntryKind = Literal["file", "folder", "link", "other"]
 Target = Literal["file", "folder", "nowhere", "outside"]
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(NamedTuple):
     """What a folder holds under a name; a link is named, whatever it leads to."""
 
     name: str
@@ -54,8 +55,8 @@ class Tree(Protocol):
     def read(self, path: str, most: int) -> bytes:
         """The bytes of a file, links followed. Raises TooLarge where it has more than `most`."""
 
-    def matching(self, folder: str, pattern: str) -> Iterator[str]:
-        """Regular files, no links, whose path below `folder` fits; `*` holds for one part."""
+    def matching(self, folder: str, patterns: Sequence[str]) -> Iterator[str]:
+        """Regular files, no links, whose path below `folder` fits one of `source.patterns`."""
 
     def day(self) -> date | None:
         """The day that the files are as old as, None where nothing tells it."""
@@ -70,7 +71,7 @@ class DiskTree:
     def entries(self, folder: str) -> Sequence[TreeEntry]:
         with os.scandir(self.root / folder) as found:
             listed = [TreeEntry(entry.name, _kind(entry)) for entry in found]
-        return sorted(listed, key=lambda entry: entry.name)
+        return sorted(listed)
 
     def target(self, path: str) -> Target:
         try:
@@ -85,25 +86,45 @@ class DiskTree:
         return (self.root / path).is_file()
 
     def read(self, path: str, most: int) -> bytes:
-        with (self.root / path).open("rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            data = file.read(min(size, most) + 1)
-            # Mostly that was all: a file is rarely longer or shorter than it was said to be.
-            while len(data) not in (size, most + 1):
-                if not (more := file.read(most + 1 - len(data))):
-                    break
-                data += more
-        if len(data) > most:
-            raise TooLarge(max(size, len(data)))
-        return data
+        # Of each file of a fleet: a Path would take as long as the rest.
+        with FileIO(os.path.join(self.root, path)) as file:  # noqa: PTH118
+            return read_all(file, most)
 
-    def matching(self, folder: str, pattern: str) -> Iterator[str]:
-        for path in (self.root / folder).glob(pattern):
-            if path.is_file() and not path.is_symlink():
-                yield path.relative_to(self.root / folder).as_posix()
+    def matching(self, folder: str, patterns: Sequence[str]) -> Iterator[str]:
+        pending = [("", f"{self.root}/{folder}", ways_of(patterns))]
+        while pending:
+            above, place, ways = pending.pop()
+            try:
+                listed = os.scandir(place)
+            except OSError:  # no folder, or one that is closed to us
+                continue
+            with listed:
+                for entry in listed:
+                    if not (left := follow_ways(ways, entry.name)):
+                        continue
+                    kind = _kind(entry)
+                    if kind == "file":
+                        if () in left:
+                            yield f"{above}{entry.name}"
+                    elif kind in ("folder", "link"):
+                        pending.append((f"{above}{entry.name}/", entry.path, left))
 
     def day(self) -> date | None:
         return head_date(self.root)
+
+
+def read_all(file: FileIO, most: int) -> bytes:
+    """The bytes of a file. Raises TooLarge where there are more than `most`, and OSError."""
+    size = os.fstat(file.fileno()).st_size
+    data = file.read(min(size, most) + 1)
+    # Mostly that was all: a file is rarely longer or shorter than it was said to be.
+    while len(data) not in (size, most + 1):
+        if not (more := file.read(most + 1 - len(data))):
+            break
+        data += more
+    if len(data) > most:
+        raise TooLarge(max(size, len(data)))
+    return data
 
 
 def tree_of(place: Path | Tree) -> Tree:

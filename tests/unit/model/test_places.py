@@ -10,6 +10,7 @@ from dracfg.model.kinds import KINDS, Driver, Tenant
 from dracfg.model.parse import parse_document
 from dracfg.model.shape import holders
 from dracfg.source.composer import compose
+from dracfg.source.files import SourceFile
 from dracfg.source.nodes import Map, follow
 
 FILES = sorted(
@@ -94,12 +95,13 @@ def test_specs_made_by_hand_were_read_nowhere() -> None:
 
 def test_data_and_nodes_are_of_one_shape() -> None:
     (document,), _ = compose("a.yaml", TENANT)
-    maps: dict[int, Map] = {}
+    maps: list[Map] = []
     data = data_of(document.root, maps)
-    assert maps[id(data)] is document.root
-    subject = data["spec"]["access"]["use"][0]
+    assert maps == list(SourceFile("a.yaml", TENANT).maps)
+    assert maps[0] is document.root
+    assert list(data) == list(maps[0].entries)
     node, _ = follow(document.root, ("spec", "access", "use", 0))
-    assert maps[id(subject)] is node
+    assert sum(one is node for one in maps) == 2
     assert isinstance(data["spec"]["namespaces"], tuple)
 
 

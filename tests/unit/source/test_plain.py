@@ -1,5 +1,8 @@
 """Plain data: what the composer makes of a text, or nothing where the composer has something to say."""
 
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 from dracfg.source.composer import MAX_DEPTH, MAX_GROWTH, compose
 from dracfg.source.files import SourceFile
 from dracfg.source.nodes import Map, Node, Scalar, Seq
-from dracfg.source.plain import MAX_LENGTH, read_plain
+from dracfg.source.plain import MAX_LENGTH, freeze, read_plain, thaw
 
 TEXT = """\
 # of every kind
@@ -64,6 +67,15 @@ def has_gap(value: Any) -> bool:
     return value is None or (isinstance(value, dict | tuple) and any(map(has_gap, inner)))
 
 
+def maps_in(value: Any) -> Iterator[dict[str, Any]]:
+    """The dicts of plain data, outer first."""
+    if isinstance(value, dict):
+        yield value
+        value = tuple(value.values())
+    for inner in value if isinstance(value, tuple) else ():
+        yield from maps_in(inner)
+
+
 def check(text: str) -> bool:
     """Whether the text is read plainly, which must be as it is composed."""
     plain = read_plain(text)
@@ -73,11 +85,15 @@ def check(text: str) -> bool:
     assert not faults
     assert all(document.sound and isinstance(document.root, Map) for document in documents)
     composed = [data(document.root) for document in documents]
-    assert repr(list(plain.documents)) == repr(composed)
+    assert repr(list(plain)) == repr(composed)
     assert not any(map(has_gap, composed))
-    maps = SourceFile("a.yaml", text, documents).maps
-    assert [list(one) for one in plain.maps] == [list(one.entries) for one in maps]
-    assert len({id(one) for one in plain.maps}) == len(maps)
+    again = thaw(freeze(plain))
+    assert repr(again) == repr(plain)
+    for one in (plain, again):
+        found = list(maps_in(one))
+        maps = SourceFile("a.yaml", text, documents).maps
+        assert [list(data) for data in found] == [list(node.entries) for node in maps]
+        assert len({id(data) for data in found}) == len(maps)
     return True
 
 
@@ -88,7 +104,7 @@ def test_a_text_without_fault_is_read() -> None:
 def test_what_an_alias_repeats_is_another_thing() -> None:
     plain = read_plain(TEXT)
     assert plain is not None
-    first, again = (plain.documents[0][key] for key in ("shared", "again"))
+    first, again = (plain[0][key] for key in ("shared", "again"))
     assert first == again
     assert first is not again
 
@@ -131,6 +147,12 @@ def test_what_an_alias_repeats_is_another_thing() -> None:
 )
 def test_what_is_left_to_the_composer(text: str) -> None:
     assert read_plain(text) is None
+
+
+@pytest.mark.parametrize("named", [print, Path, getattr, pickle.loads, Path.read_text, Map])
+def test_bytes_that_name_anything_but_values_are_refused(named: object) -> None:
+    with pytest.raises(pickle.UnpicklingError, match="no value of a document"):
+        thaw(pickle.dumps(named, 5))
 
 
 @settings(max_examples=400, deadline=None)

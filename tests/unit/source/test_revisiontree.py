@@ -79,10 +79,14 @@ def root(tmp_path: Path) -> Path:
     return place
 
 
-@pytest.fixture
-def revision(root: Path) -> Iterator[RevisionTree]:
-    with ObjectReader(root) as objects:
-        yield revision_tree(root, "HEAD", objects)
+@pytest.fixture(params=["checked out", "not checked out"])
+def revision(root: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RevisionTree]:
+    place = root
+    if request.param == "not checked out":
+        place = tmp_path / "clone"
+        git(tmp_path, "clone", "-q", "--no-checkout", str(root), str(place))
+    with ObjectReader(place) as objects:
+        yield revision_tree(place, "HEAD", objects)
 
 
 def test_documents_and_faults_are_those_of_the_folder(
@@ -119,7 +123,9 @@ READS: dict[str, Callable[[Tree, str], Any]] = {
     "target": lambda tree, path: tree.target(path),
     "is_file": lambda tree, path: tree.is_file(path),
     "read": lambda tree, path: tree.read(path, 100),
-    "matching": lambda tree, path: sorted(tree.matching(path, "*/*.y*ml")),
+    "matching": lambda tree, path: sorted(
+        tree.matching(path, ("*/*.y*ml", "*.yaml", "*/*/*.yaml"))
+    ),
 }
 BEYOND = "catalog/out.yaml"
 PATHS = (
@@ -182,15 +188,17 @@ def test_submodules_are_refused_where_they_would_be_read(root: Path, tmp_path: P
             read_repository(revision_tree(root, "HEAD", objects))
 
 
-def test_an_object_that_the_clone_lacks_is_named(root: Path, revision: RevisionTree) -> None:
+def test_an_object_that_the_clone_lacks_is_named(revision: RevisionTree) -> None:
     name = revision.blobs["catalog/a.yaml"].name
-    (root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    (revision.root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    (revision.root / "catalog" / "a.yaml").unlink(missing_ok=True)
     with pytest.raises(GitFault, match=f"lacks object {name}"):
         revision.read("catalog/a.yaml", 100)
     assert revision.read("catalog/no.txt", 100) == b"text"
 
 
 def test_one_process_reads_everything(revision: RevisionTree) -> None:
+    shutil.rmtree(revision.root / "catalog", ignore_errors=True)
     for path in FILES:
         revision.read(path, 1000)
     assert revision.objects._process is not None
@@ -200,3 +208,61 @@ def test_one_process_reads_everything(revision: RevisionTree) -> None:
     revision.objects.close()
     with pytest.raises(ProcessLookupError):
         os.kill(first, 0)
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+def test_git_is_not_asked_for_what_stands_in_the_work_tree(form: str, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", f"--object-format={form}")
+    git(tmp_path, "config", "core.autocrlf", "false")
+    for name, data in (("a", b"same"), ("b", b""), ("c", b"\0\r\n")):
+        (tmp_path / name).write_bytes(data)
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "x")
+    with ObjectReader(tmp_path) as objects:
+        tree = revision_tree(tmp_path, "HEAD", objects)
+        assert [tree.read(name, 10) for name in "abc"] == [b"same", b"", b"\0\r\n"]
+        assert objects._process is None
+        with pytest.raises(TooLarge):
+            tree.read("a", 3)
+
+
+def _is_other(path: Path) -> None:
+    path.write_bytes(b"sane")
+
+
+def _is_longer(path: Path) -> None:
+    path.write_bytes(b"same and more")
+
+
+def _is_gone(path: Path) -> None:
+    path.unlink()
+
+
+def _is_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _is_a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _leads_nowhere(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize(
+    "change", [_is_other, _is_longer, _is_gone, _is_a_folder, _is_a_pipe, _leads_nowhere]
+)
+def test_what_is_not_the_same_in_the_work_tree_is_read_from_git(
+    change: Callable[[Path], None], tmp_path: Path
+) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a").write_bytes(b"same")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "x")
+    change(tmp_path / "a")
+    with ObjectReader(tmp_path) as objects:
+        assert revision_tree(tmp_path, "HEAD", objects).read("a", 4) == b"same"

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from dracfg.source import standing as standing_module
+from dracfg.source.plain import read_plain
 from dracfg.source.standing import Standing, merge_standing, read_standing
 
 TEMPLATE = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\n"
@@ -86,6 +91,72 @@ def test_what_can_not_be_taken_over_is_a_finding(tmp_path: Path, text: str) -> N
     assert [fault.code for fault in faults] == ["SRC016"]
     assert f"{tmp_path.name}/{RETIRED}" in (faults[0].help or "")
     assert standing.files == {}
+
+
+MANIFESTS = """\
+# Generated
+apiVersion: v1
+kind: ResourceClaimTemplate
+metadata:
+  name: train-x1
+  labels: {one: "1", 'no': 'yes'}
+spec:
+  metadata: &meta {labels: &list [a, b]}
+  spec:
+    devices:
+      requests:
+      - name: gpu
+        exactly:
+          deviceClassName: a100
+          count: 12
+          adminAccess: false
+          shares: [1.5, 1_000, 0x1F, 1:30, -.5, off, ~x, '~', 0o7, 017]
+      config: *list
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: two}
+data:
+  text: |
+    some
+     text
+"""
+BITS = (
+    *("&meta ", "*meta", "*list", "? ", ": ", "- ", "!!str ", "!!int ", "!x ", "|", ">", "#", "<<"),
+    *("{", "}", "[", "]", ",", '"', "'", "\n", "  ", "\t", "---\n", "...\n", "%YAML 1.1\n", "="),
+    *("~", "null", "yes", "1", "1.", "1e3", ".inf", "2026-11-29", "name: x\n", "1: x\n", "on: x\n"),
+)
+
+
+def _read_both_ways(text: str) -> bool:
+    """Whether a file is read plainly, which must be as it is in general."""
+    data = text.encode()
+    found = standing_module._objects("a.yaml", data)
+    with patch.object(standing_module, "read_plain", return_value=None) as plainly:
+        assert standing_module._objects("a.yaml", data) == found
+    (asked, resolve), keywords = plainly.call_args
+    return read_plain(asked, resolve, **keywords) is not None
+
+
+def test_what_is_emitted_is_read_plainly() -> None:
+    assert _read_both_ways(MANIFESTS)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(MANIFESTS)), st.sampled_from(BITS)), min_size=1, max_size=3
+    )
+)
+@example([(0, "1: a\n")])
+@example([(MANIFESTS.index("12"), "0x")])
+@example([(MANIFESTS.index("1.5"), "2026-11-29, ")])
+@example([(MANIFESTS.index("some"), "\x07")])
+def test_any_state_is_read_plainly_as_it_is_in_general(places: list[tuple[int, str]]) -> None:
+    text = MANIFESTS
+    for place, bit in places:
+        text = text[:place] + bit + text[place:]
+    _read_both_ways(text)
 
 
 def claim(name: str, mark: str) -> dict[str, object]:

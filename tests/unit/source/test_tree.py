@@ -1,4 +1,4 @@
-"""The bytes of a file on disk, whatever its length was said to be."""
+"""Files on disk: their bytes, whatever their length was said to be, and which fit patterns."""
 
 import os
 from pathlib import Path
@@ -31,3 +31,36 @@ def test_an_empty_file_has_no_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"")
     assert DiskTree(tmp_path).read("a", 10) == b""
     assert DiskTree(tmp_path).read("a", 0) == b""
+
+
+MATCHES = {
+    ("a.yaml",): ["a.yaml"],
+    ("*.yaml",): ["a.yaml", ".b.yaml"],
+    ("*.yaml", "a*", "a.yaml"): ["a.yaml", ".b.yaml"],
+    ("*/c.yaml",): ["one/c.yaml", "two/c.yaml", "to-one/c.yaml"],
+    ("one/c.yaml", "*wo/c*"): ["one/c.yaml", "two/c.yaml"],
+    ("*/deep/*.json", "*"): ["two/deep/d.json", "a.yaml", ".b.yaml", "x+y"],
+    ("x+y", "xxy", "a?yaml", "[a].yaml"): ["x+y"],
+    ("one", "two/deep", "*/*/*/*", "a.yaml/*"): [],
+}
+
+
+@pytest.mark.parametrize("patterns", MATCHES)
+def test_files_that_fit_any_pattern(patterns: tuple[str, ...], tmp_path: Path) -> None:
+    place = tmp_path / "out"
+    for path in ("a.yaml", ".b.yaml", "x+y", "one/c.yaml", "two/c.yaml", "two/deep/d.json"):
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).touch()
+    (place / "to-one").symlink_to("one")
+    (place / "to-a.yaml").symlink_to("a.yaml")
+    (place / "round").symlink_to("round")
+    os.mkfifo(place / "pipe.yaml")
+    (place / "folder.yaml").mkdir()
+    found = list(DiskTree(tmp_path).matching("out", patterns))
+    assert sorted(found) == sorted(MATCHES[patterns])
+
+
+@pytest.mark.parametrize("folder", ["nothing", "file", "file/below"])
+def test_nothing_fits_where_no_folder_is(folder: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert not list(DiskTree(tmp_path).matching(folder, ("*", "*/*")))
