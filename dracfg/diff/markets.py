@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from dracfg.diff.counterparts import linked_otherwise
 from dracfg.link.catalog import Catalog
-from dracfg.link.classes import watched_tiers
 from dracfg.link.memo import per_catalog
 from dracfg.plan.assurance import markets
 from dracfg.plan.promises import Market
@@ -40,10 +39,10 @@ def _markets_before(before: Catalog, after: Catalog) -> tuple[Market, ...]:
     """The markets of the earlier catalog.
 
     What a tenant holds is told by the tenant as it is linked, and by the supply. Supplies come of the
-    clusters and their classes, to which tenants add those of admin access alone. Where these are the
-    same, markets differ by what tenants hold that are not the same on both sides.
+    clusters and their classes; tenants add none but those of admin access, which give nothing out. So
+    over the same clusters markets differ by what tenants hold that are not the same on both sides.
     """
-    if not _is_same_supply(before, after):
+    if before.clusters is not after.clusters:
         return markets(before)
     apart = linked_otherwise(before, after)
     gone, come = (_alone(catalog, apart) for catalog in (before, after))
@@ -51,20 +50,9 @@ def _markets_before(before: Catalog, after: Catalog) -> tuple[Market, ...]:
     return tuple(_instead(whole, had, has) for whole, had, has in parts)
 
 
-def _is_same_supply(before: Catalog, after: Catalog) -> bool:
-    return before.clusters is after.clusters and all(
-        watched_tiers(before, cluster) == watched_tiers(after, cluster)
-        for cluster in before.clusters.values()
-    )
-
-
 def _alone(catalog: Catalog, names: Collection[str]) -> Catalog:
-    """The catalog with these tenants alone, and with all who add classes."""
-    tenants = {
-        name: tenant
-        for name, tenant in catalog.tenants.items()
-        if name in names or tenant.document.spec.admin_access
-    }
+    """The catalog with these tenants alone."""
+    tenants = {name: one for name, one in catalog.tenants.items() if name in names}
     return replace(catalog, tenants=tenants)
 
 

@@ -39,6 +39,13 @@ spec:
   device: {capacity: {memory: 40Gi}}
   legacyResource: example.com/card
 """,
+    "catalog/twin.yaml": """kind: HardwareTier
+metadata: {name: twin}
+spec:
+  driver: card.example.com
+  match: {attributes: {type: card}}
+  device: {capacity: {memory: 40Gi}}
+""",
     "catalog/slices.yaml": """kind: SharingPolicy
 metadata: {name: slices}
 spec:
@@ -53,7 +60,7 @@ spec:
   cluster: east
   nodes: 4
   nodeSelector: {pool: cards}
-  devices: [{tier: card, perNode: 4}]
+  devices: [{tier: card, perNode: 4}, {tier: twin, perNode: 1, sharing: [whole]}]
   sharing: [slices, whole]
   owner: {card.example.com: dra}
 """,
@@ -96,7 +103,11 @@ metadata: {name: other}
 spec:
   namespaces: [{name: other, clusters: [west, east]}]
   acceptedOffers: [{from: taker, entitlement: own, count: 1}]
-  entitlements: [{name: card, tier: card, guaranteed: 1, limit: 2}]
+  entitlements:
+    - {name: card, tier: card, guaranteed: 1, limit: 2}
+    - {name: twin, tier: twin, guaranteed: 1, limit: 3}
+  profiles:
+    - {name: both, requests: [{name: card, entitlement: card}, {name: twin, entitlement: twin}]}
 """,
     "tenants/watcher.yaml": """kind: Tenant
 metadata: {name: watcher}
@@ -132,6 +143,10 @@ EDITS: Mapping[str, tuple[str, str, str]] = {
     "the taker takes of nobody": (TAKER, "from: giver", "from: given"),
     "somebody offers to nobody": (TAKER, "to: other", "to: others"),
     "the other leaves": (OTHER, "kind", GONE),
+    "the other has more": (OTHER, "limit: 3", "limit: 4"),
+    "the other has none of the twin": (OTHER, "guaranteed: 1, limit: 3", "guaranteed: 0, limit: 0"),
+    "the other asks for two": (OTHER, "entitlement: card}", "entitlement: card, count: 2}"),
+    "the other writes claims of its own": (OTHER, "spec:\n", "spec:\n  ownClaims: true\n"),
     "the other is in one place": (OTHER, "[west, east]", "[west]"),
     "the watcher leaves": (WATCHER, "kind", GONE),
     "the watcher watches what is not there": (WATCHER, "tiers: [card]", "tiers: [cart]"),
