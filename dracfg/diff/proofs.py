@@ -17,7 +17,7 @@ from dracfg.diff.counterparts import same_platform
 from dracfg.diff.markets import Place, markets_by_place
 from dracfg.diff.pair import Pair
 from dracfg.diff.words import few, plural
-from dracfg.link.catalog import Catalog
+from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.classes import watched_tiers
 from dracfg.plan.assurance import QUESTIONS, Assurance, assured
 from dracfg.plan.promises import Holding, Market
@@ -112,13 +112,15 @@ def _same(
     if len(first) != len(second):
         return False
     was, now = first[0].supply.cluster, second[0].supply.cluster
-    watched = [
-        [tier.name for tier in watched_tiers(catalog, cluster)]
-        for catalog, cluster in ((before, was), (after, now))
-    ]
     return (
-        watched[0] == watched[1] and same_platform(was, now) and all(map(_is_equal, first, second))
+        same_platform(was, now)
+        and all(map(_is_equal, first, second))
+        and _watched(before, was) == _watched(after, now)
     )
+
+
+def _watched(catalog: Catalog, cluster: Cluster) -> list[str]:
+    return [tier.name for tier in watched_tiers(catalog, cluster)]
 
 
 def _is_equal(one: Market, other: Market) -> bool:
