@@ -110,13 +110,13 @@ def _says_the_same(pair: Pair, before: Tenant | None, after: Tenant | None) -> b
         return False
     old, new = before.document, after.document
     path = new.source_path
-    return (old.source_path == path and _is_same_file(pair, path)) or alike(old.spec, new.spec)
+    return (old.source_path == path and is_same_file(pair, path)) or alike(old.spec, new.spec)
 
 
-def _is_same_file(pair: Pair, path: str) -> bool:
-    """Whether a file that both sides have is of the same text."""
-    old, new = (side.judgement.sources.files[path] for side in (pair.base, pair.head))
-    return old is new or old.text == new.text
+def is_same_file(pair: Pair, path: str) -> bool:
+    """Whether both sides have a file, and it is of the same text."""
+    old, new = (side.judgement.sources.files.get(path) for side in (pair.base, pair.head))
+    return old is new or (old is not None and new is not None and old.text == new.text)
 
 
 def _borrows(sides: Iterable[Tenant | None], lenders: set[str]) -> bool:

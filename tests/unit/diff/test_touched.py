@@ -187,13 +187,13 @@ def test_the_plan_is_that_of_states_linked_apart(
     """Whatever is taken over from the base as it was linked."""
     shutil.copytree(history.root, tmp_path / "before", ignore=shutil.ignore_patterns(".git"))
     change(history)
-    sides = [folder_state(folder) for folder in (tmp_path / "before", history.root)]
+    before, after = folder_state(tmp_path / "before"), folder_state(history.root)
     linked = linker.link
 
     def found() -> dict[str, Any]:
         if not of_folders:
             return planned(history)
-        return diff_document(compare(judge_states(*sides)), full=True)
+        return diff_document(compare(judge_states(before, after)), full=True)
 
     def alone(named: Index, poisoned: frozenset[tuple[str, str]], **_since: Catalog) -> Linked:
         return linked(named, poisoned)
