@@ -42,8 +42,8 @@ from dracfg.diagnostics.registry import Level
 from dracfg.emit.layout import OUT
 from dracfg.inventories import InventoryFile, read_records
 from dracfg.link.catalog import Catalog
-from dracfg.link.index import index
-from dracfg.link.linker import link
+from dracfg.link.index import Index, index
+from dracfg.link.linker import Linked, link
 from dracfg.lower.artifact import Unit
 from dracfg.lower.rights import TENANT
 from dracfg.model.kept import parse_files
@@ -70,6 +70,8 @@ Rules = Callable[
     Checked,
 ]
 """Who tells what all rules find, as `checking.check_all` does."""
+Linker = Callable[[Index, frozenset[tuple[str, str]]], Linked]
+"""Who links documents; `linker.link` can take over what another state has in common."""
 _NOTHING_CHECKED = Checked((), ())
 
 
@@ -176,6 +178,7 @@ def judge(
     jobs: int = 1,
     builder: Builder = build_all,
     rules: Rules = check_all,
+    linker: Linker = link,
 ) -> Judgement:
     """Everything short of the tree: reads, links, lowers and checks the repository at `root`.
 
@@ -190,7 +193,8 @@ def judge(
 
     `form` says as what units are kept; as files alone they take the least memory. Where the `builder`
     leaves clusters out, what belongs to all together is neither made nor judged. With more than one of
-    `jobs` tenants' files are read side by side, and `rules` run in a process of their own.
+    `jobs` tenants' files are read side by side, and `rules` run in a process of their own. The
+    `linker` makes the catalog of the documents.
 
     Raises NoRepository or NothingRead where there is nothing to read, unless it `may_be_empty`, and
     what builder and rules raise.
@@ -207,7 +211,7 @@ def judge(
     standing, standing_faults = clock.measure("read", lambda: _standing(tree, known, only, jobs))
     parsed = clock.measure("parse", lambda: parse_files(sources.files.values(), known))
     named, twice = clock.measure("index", lambda: index(parsed.documents))
-    linked = clock.measure("expand", lambda: link(named, parsed.poisoned))
+    linked = clock.measure("expand", lambda: linker(named, parsed.poisoned))
     catalog = linked.catalog
     part = catalog
     if only is not None:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from dracfg.diff.markets import Place, markets_by_place
 from dracfg.diff.pair import Pair
 from dracfg.kube.quantity import Quantity
-from dracfg.link.catalog import Catalog
-from dracfg.plan.assurance import markets
 from dracfg.plan.estimate import Estimate, estimate
 from dracfg.plan.promises import Market
 
@@ -62,10 +61,6 @@ class CapacityRow:
     after: Figures | None
 
 
-Place = tuple[str, str, str]
-"""Cluster, tier and owner."""
-
-
 @dataclass(frozen=True, slots=True)
 class Moved:
     """The estimates of a row; a side is None where it has no such devices."""
@@ -97,20 +92,10 @@ def moved_estimates(pair: Pair) -> Iterator[Moved]:
     before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
     if before.poisoned or after.poisoned:
         return
-    old, new = by_place(before), by_place(after)
+    old, new = markets_by_place(before, after)
     for place in sorted({*old, *new}):
         for first, second in _paired(old.get(place, []), new.get(place, [])):
             yield from _moved(place, first, second)
-
-
-def by_place(catalog: Catalog) -> dict[Place, list[Market]]:
-    """The markets of a catalog by cluster, tier and owner."""
-    found: dict[Place, list[Market]] = {}
-    for market in markets(catalog):
-        supply = market.supply
-        place = supply.cluster.name, supply.tier.name, supply.owner
-        found.setdefault(place, []).append(market)
-    return found
 
 
 def _paired(old: list[Market], new: list[Market]) -> Iterator[tuple[Market | None, Market | None]]:

@@ -5,7 +5,7 @@ Knows the linked catalog; nothing of what a difference means.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from dracfg.diff.pair import Pair
 from dracfg.link.catalog import Catalog, Cluster, Tenant
@@ -24,10 +24,17 @@ def clusters(pair: Pair) -> Iterator[Linked]:
             yield cluster, after.clusters[name]
 
 
-def tenants(pair: Pair, cluster: str) -> Iterator[tuple[Tenant, Tenant]]:
-    """The tenants that are on a cluster on both sides, but for those that did not compile."""
+def tenants(
+    pair: Pair, cluster: str, among: Collection[str] | None = None
+) -> Iterator[tuple[Tenant, Tenant]]:
+    """The tenants that are on a cluster on both sides, but for those that did not compile.
+
+    With `among`, those of them alone.
+    """
     after = pair.head.judgement.catalog.tenants
     for tenant in pair.base.judgement.catalog.tenants_on(cluster):
+        if among is not None and tenant.name not in among:
+            continue
         other = after.get(tenant.name)
         if other is None or cluster not in other.clusters:
             continue
@@ -69,8 +76,9 @@ def alike(before: object, after: object) -> bool:
 
 def same_platform(before: Cluster, after: Cluster) -> bool:
     """Whether a cluster and all that its pools hold is described alike on both sides."""
-    return alike(before.document.spec, after.document.spec) and alike(
-        _platform(before), _platform(after)
+    return before is after or (
+        alike(before.document.spec, after.document.spec)
+        and alike(_platform(before), _platform(after))
     )
 
 
@@ -80,31 +88,44 @@ def changed_tenants(pair: Pair) -> frozenset[str]:
     Files of equal text are passed over without a look at what they say.
     """
     before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
-    same = _same_files(pair)
-    names = set(before.tenants.keys() ^ after.tenants.keys())
-    for name in before.tenants.keys() & after.tenants.keys():
-        old, new = before.tenants[name].document, after.tenants[name].document
-        path = new.source_path
-        if path in same and old.source_path == path:
-            continue
-        if not alike(old.spec, new.spec):
-            names.add(name)
-    return frozenset(names | set(_borrowers((before, after), names)))
+    apart = [
+        (name, before.tenants.get(name), after.tenants.get(name))
+        for name in linked_otherwise(before, after)
+    ]
+    names = {name for name, old, new in apart if not _says_the_same(pair, old, new)}
+    return frozenset(names | {name for name, *both in apart if _borrows(both, names)})
 
 
-def _same_files(pair: Pair) -> frozenset[str]:
-    """Files of the same path and text on both sides."""
-    old, new = pair.base.judgement.sources.files, pair.head.judgement.sources.files
-    return frozenset(
-        path for path, file in new.items() if path in old and old[path].text == file.text
+def linked_otherwise(before: Catalog, after: Catalog) -> frozenset[str]:
+    """Tenants that are not the same object in both catalogs; all others are linked to the same.
+
+    Not even borrowers of others are among the rest, where one catalog was linked after the other.
+    """
+    old, new = before.tenants, after.tenants
+    return frozenset(name for name in old.keys() | new.keys() if old.get(name) is not new.get(name))
+
+
+def _says_the_same(pair: Pair, before: Tenant | None, after: Tenant | None) -> bool:
+    if before is None or after is None:
+        return False
+    old, new = before.document, after.document
+    path = new.source_path
+    return (old.source_path == path and is_same_file(pair, path)) or alike(old.spec, new.spec)
+
+
+def is_same_file(pair: Pair, path: str) -> bool:
+    """Whether both sides have a file, and it is of the same text."""
+    old, new = (side.judgement.sources.files.get(path) for side in (pair.base, pair.head))
+    return old is new or (old is not None and new is not None and old.text == new.text)
+
+
+def _borrows(sides: Iterable[Tenant | None], lenders: set[str]) -> bool:
+    return any(
+        offer.from_ in lenders
+        for tenant in sides
+        if tenant is not None
+        for offer in tenant.document.spec.accepted_offers
     )
-
-
-def _borrowers(catalogs: Iterable[Catalog], lenders: set[str]) -> Iterator[str]:
-    for catalog in catalogs:
-        for tenant in catalog.tenants.values():
-            if any(offer.from_ in lenders for offer in tenant.document.spec.accepted_offers):
-                yield tenant.name
 
 
 def _platform(cluster: Cluster) -> dict[str, Spec]:

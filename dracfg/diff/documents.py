@@ -5,16 +5,15 @@ A document that is new or gone is one change. Knows nothing of what follows from
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from dracfg.diff.change import Change
-from dracfg.diff.counterparts import alike
+from dracfg.diff.counterparts import alike, is_same_file
 from dracfg.diff.fieldplace import place_of
 from dracfg.diff.fieldtable import field_table
 from dracfg.diff.fieldvalues import shown
 from dracfg.diff.fieldwalk import differences, kind_at
 from dracfg.diff.pair import Pair
-from dracfg.model.base import Spec
 from dracfg.model.kinds import AnyDocument, Cluster, NodePool, Tenant
 from dracfg.pipeline import Judgement
 
@@ -25,8 +24,8 @@ Key = tuple[str, str]
 def compare_documents(pair: Pair) -> Iterator[Change]:
     """The changes of all documents but those that a side could not understand or compile."""
     base, head = pair.base.judgement, pair.head.judgement
-    unchanged = _unchanged_files(base, head)
-    had, has = _documents(base, unchanged), _documents(head, unchanged)
+    shared = {id(one) for one in base.documents} & {id(one) for one in head.documents}
+    had, has = _documents(base, pair, shared), _documents(head, pair, shared)
     lost = base.poisoned | head.poisoned
     for key in sorted(had.keys() | has.keys()):
         before, after = had.get(key), has.get(key)
@@ -47,25 +46,18 @@ def _changes(pair: Pair, before: AnyDocument | None, after: AnyDocument | None) 
         yield from differences(place, before, after)
 
 
-def _unchanged_files(base: Judgement, head: Judgement) -> frozenset[str]:
-    """Files that read the same on both sides: what they say need not be looked at."""
-    before, after = base.sources.files, head.sources.files
-    return frozenset(
-        path for path in before.keys() & after.keys() if before[path].text == after[path].text
-    )
+def _documents(
+    judgement: Judgement, pair: Pair, shared: Collection[int]
+) -> Mapping[Key, AnyDocument]:
+    """Documents of changed files by kind and name; of two the first, as linking has it.
 
-
-def _documents(judgement: Judgement, unchanged: frozenset[str]) -> Mapping[Key, AnyDocument]:
-    """Documents of changed files by kind and name; of two the first, as linking has it."""
+    Those that both sides `shared`, by their ids, are of files that read the same.
+    """
     found: dict[Key, AnyDocument] = {}
     for document in judgement.documents:
-        if _path(document) not in unchanged:
+        if id(document) not in shared and not is_same_file(pair, document.source_path):
             found.setdefault((document.kind, document.name), document)
     return found
-
-
-def _path(document: Spec) -> str:
-    return document.source_path
 
 
 def _is_blocked(pair: Pair, before: AnyDocument | None, after: AnyDocument | None) -> bool:

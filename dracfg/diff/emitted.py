@@ -33,7 +33,10 @@ def emitted_differences(
 
     Nothing where a side has no lock: then nothing is known of what was applied.
     """
-    old, new = _files(before), _files(after)
+    locks = _lock(before), _lock(after)
+    if locks[0] == locks[1]:
+        return
+    old, new = map(_files, locks)
     if old is None or new is None:
         return
     changed = sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
@@ -43,16 +46,23 @@ def emitted_differences(
             yield one
 
 
-def _files(tree: Tree) -> Files | None:
-    """The files that the lock of a tree names; None where there is none that can be read."""
+def _lock(tree: Tree) -> bytes:
+    """The lock of a tree; nothing where it has none that can be read."""
     try:
-        lock = json.loads(tree.read(f"{OUT}/{LOCK_NAME}", _MOST_BYTES))
+        return tree.read(f"{OUT}/{LOCK_NAME}", _MOST_BYTES)
+    except (OSError, TooLarge):
+        return b""
+
+
+def _files(lock: bytes) -> Files | None:
+    """The files that a lock names; None where it is none."""
+    try:
         return {
             f"{unit}/{name}": (unit, digest)
-            for unit, facts in lock["units"].items()
+            for unit, facts in json.loads(lock)["units"].items()
             for name, digest in facts["files"].items()
         }
-    except (OSError, TooLarge, ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
 

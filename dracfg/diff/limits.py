@@ -36,9 +36,8 @@ def effective_limits(pair: Pair) -> Iterator[Change]:
         if not steady:
             yield from _counted_keys(pair, before, after)
             yield from _handed_over(pair, before, after)
-        for old, new in tenants(pair, after.name):
-            if old.name in changed or not steady:
-                yield from _tenant(before, after, old, new)
+        for old, new in tenants(pair, after.name, changed if steady else None):
+            yield from _tenant(before, after, old, new)
 
 
 # -- keys that count -----------------------------------------------------------------------------

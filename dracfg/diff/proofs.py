@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from dracfg.check.guarantees import number_place
 from dracfg.diagnostics import Diagnostic, Span
-from dracfg.diff.capacity import Place, by_place
 from dracfg.diff.change import Change, change
 from dracfg.diff.counterparts import same_platform
+from dracfg.diff.markets import Place, markets_by_place
 from dracfg.diff.pair import Pair
 from dracfg.diff.words import few, plural
-from dracfg.link.catalog import Catalog
+from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.classes import watched_tiers
 from dracfg.plan.assurance import QUESTIONS, Assurance, assured
 from dracfg.plan.promises import Holding, Market
@@ -81,7 +81,7 @@ def _answered(pair: Pair) -> Iterator[tuple[Place, _Answers | None, _Answers | N
     before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
     if before.poisoned or after.poisoned:
         return
-    old, new = by_place(before), by_place(after)
+    old, new = markets_by_place(before, after)
     for place in sorted(new):
         cluster, _, _ = place
         if cluster not in before.clusters:
@@ -112,33 +112,41 @@ def _same(
     if len(first) != len(second):
         return False
     was, now = first[0].supply.cluster, second[0].supply.cluster
-    watched = [
-        [tier.name for tier in watched_tiers(catalog, cluster)]
-        for catalog, cluster in ((before, was), (after, now))
-    ]
     return (
-        watched[0] == watched[1]
-        and same_platform(was, now)
-        and [_numbers(market) for market in first] == [_numbers(market) for market in second]
+        same_platform(was, now)
+        and all(map(_is_equal, first, second))
+        and _watched(before, was) == _watched(after, now)
     )
 
 
-def _numbers(market: Market) -> tuple[object, ...]:
-    held = tuple(
-        (
-            h.tenant.name,
-            h.grant.name,
-            h.part.name,
-            h.kind,
-            h.guaranteed,
-            h.limit,
-            h.claims,
-            h.is_combined,
-            h.given_back,
+def _watched(catalog: Catalog, cluster: Cluster) -> list[str]:
+    return [tier.name for tier in watched_tiers(catalog, cluster)]
+
+
+def _is_equal(one: Market, other: Market) -> bool:
+    return (
+        (one.supply.pool, one.supply.restored, one.exempt)
+        == (other.supply.pool, other.supply.restored, other.exempt)
+        and len(one.holdings) == len(other.holdings)
+        and all(
+            mine is its or _numbers(mine) == _numbers(its)
+            for mine, its in zip(one.holdings, other.holdings, strict=True)
         )
-        for h in market.holdings
     )
-    return market.supply.pool, market.supply.restored, market.exempt, held
+
+
+def _numbers(holding: Holding) -> tuple[object, ...]:
+    return (
+        holding.tenant.name,
+        holding.grant.name,
+        holding.part.name,
+        holding.kind,
+        holding.guaranteed,
+        holding.limit,
+        holding.claims,
+        holding.is_combined,
+        holding.given_back,
+    )
 
 
 def _answers(catalog: Catalog, own: Sequence[Market]) -> _Answers | None:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
 from dracfg.aside import processors
 from dracfg.checking import check_all
-from dracfg.diagnostics import Diagnostic
 from dracfg.diff.pair import Pair, Side
 from dracfg.diff.told import Told
 from dracfg.diff.touched import of_others, tells_all, touched_tenants
-from dracfg.judging import Rules
+from dracfg.link.linker import link
 from dracfg.model.kept import parse_files
 from dracfg.model.kinds import AnyDocument
 from dracfg.passes import Timings
@@ -111,29 +111,26 @@ def judge_states(
     def parsed(one: Sources) -> tuple[AnyDocument, ...]:
         return parse_files(one.files.values(), known).documents
 
-    def told_of_others(run: Told, only: frozenset[str]) -> tuple[Diagnostic, ...] | None:
-        sides = zip(sources, documents, strict=True)
-        found = (run.of_others(*side, only) for side in sides)
-        return next((one for one in found if one is not None), None)
-
-    def rules_for(side: Sources) -> Rules:
-        return told.rules if told is not None and told.is_of(side) else check_all
+    base_run, head_run = (told if told is not None and told.is_of(one) else None for one in sources)
 
     def judged(only: frozenset[str] | None) -> Pair:
         # What is left of a few tenants is less work than to hand it over.
         jobs = processors() if only is None else 1
-        others = None if only is None or told is None else told_of_others(told, only)
+        others = None
+        if only is not None and base_run is None and head_run is not None:
+            others = head_run.of_others(documents[1], only)
         before = judge(
             base.tree, clock, inventories,
             seen=known, may_be_empty=True, only=only, others=others, jobs=jobs,
-            rules=rules_for(sources[0]), sources=sources[0],
+            rules=check_all if base_run is None else base_run.rules, sources=sources[0],
         )  # fmt: skip
         if only is not None and others is None:
             others = of_others(before, only)
         after = judge(
             head.tree, clock, inventories,
             today=today, since=before.standing, seen=known, only=only, others=others, jobs=jobs,
-            rules=rules_for(sources[1]), sources=sources[1],
+            rules=check_all if head_run is None else head_run.rules, sources=sources[1],
+            linker=partial(link, since=before.catalog),
         )  # fmt: skip
         return _pair(base, before, head, after)
 

@@ -51,8 +51,8 @@ def template_changes(pair: Pair) -> Iterator[Change]:
         steady = same_platform(before, after)
         moved = [
             (old, new)
-            for old, new in tenants(pair, after.name)
-            if (old.name in changed or not steady) and new.document.spec.state != "removed"
+            for old, new in tenants(pair, after.name, changed if steady else None)
+            if new.document.spec.state != "removed"
         ]
         if not moved:
             continue

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from dracfg.allocate import Inventory
@@ -35,19 +35,26 @@ class Told:
         inventories: Mapping[str, Inventory],
         records: Mapping[str, Sequence[Record]],
         today: date | None,
-        only: Collection[str] | None = None,
+        _only: Collection[str] | None = None,
     ) -> Checked:
-        """What `check_all` finds of a state that is the run's own; with records it is asked anew."""
-        if records:
-            return check_all(catalog, inventories, records, today, only)
-        part = catalog if only is None else tenants_alone(catalog, only)
-        return Checked(self.checked.whole, check_tenants(part))
+        """What `check_all` finds of a state that is the run's own, of all tenants in any case.
+
+        With records, what needs the whole catalog is asked anew.
+        """
+        if not records:
+            return self.checked
+        return replace(
+            self.checked, whole=check_all(catalog, inventories, records, today, only=()).whole
+        )
 
     def of_others(
-        self, sources: Sources, documents: Iterable[AnyDocument], only: frozenset[str]
+        self, documents: Iterable[AnyDocument], only: frozenset[str]
     ) -> tuple[Diagnostic, ...] | None:
-        """What was found of all tenants but these; None where the sources are not those of the run."""
-        catalog = catalog_of(documents, only) if self.is_of(sources) else None
+        """What was found of all tenants but these; `documents` are those of the run's own state.
+
+        None where that can't be told.
+        """
+        catalog = catalog_of(documents, only)
         if catalog is None:
             return None
         touched = frozenset(check_tenants(tenants_alone(catalog, only)))
@@ -55,13 +62,17 @@ class Told:
 
     def is_of(self, sources: Sources) -> bool:
         """Whether these are the files that the run read."""
+        roots, unread = (tuple(f"{folder}/" for folder in folders) for folders in (ROOTS, UNREAD))
         read = {
             path: digest
             for path, digest in self.digests.items()
-            if path.startswith(tuple(f"{root}/" for root in ROOTS))
-            and not path.startswith(tuple(f"{folder}/" for folder in UNREAD))
+            if path.startswith(roots) and not path.startswith(unread)
         }
-        return not sources.faults and read == {
-            path: hashlib.sha256(file.text.encode()).hexdigest()
-            for path, file in sources.files.items()
-        }
+        return (
+            not sources.faults
+            and read.keys() == sources.files.keys()
+            and all(
+                read[path] == hashlib.sha256(file.text.encode()).hexdigest()
+                for path, file in sources.files.items()
+            )
+        )

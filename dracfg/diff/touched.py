@@ -52,6 +52,8 @@ def touched_tenants(
 def _meeting(tenant: Tenant, differing: Collection[str]) -> Iterator[str]:
     """Who of a tenant and those it lends to or borrows from is a neighbour of one that differs."""
     spec = tenant.spec
+    if not spec.offers and not spec.accepted_offers:
+        return
     others = {*(offer.to for offer in spec.offers), *(one.from_ for one in spec.accepted_offers)}
     if tenant.name in differing:
         yield from others

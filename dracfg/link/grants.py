@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import cast
 
-from dracfg.link.catalog import Cluster, Grant, Place, Policy, Tenant, Tier
+from dracfg.link.catalog import Catalog, Cluster, Grant, Place, Policy, Tenant, Tier
 from dracfg.link.index import Index
 from dracfg.link.numbers import Numbers
 from dracfg.link.paths import on_paths
@@ -17,22 +17,19 @@ from dracfg.model.tenant import Amounts, Entitlement
 
 
 def link_tenants(
-    index: Index,
-    clusters: Mapping[str, Cluster],
-    tiers: Mapping[str, Tier],
-    policies: Mapping[str, Policy],
-    rollouts: Mapping[str, kinds.Rollout],
-    references: References,
+    index: Index, platform: Catalog, kept: Mapping[str, Tenant], references: References
 ) -> dict[str, Tenant]:
-    """Every tenant whose references all lead somewhere."""
-    documents = cast("Mapping[str, kinds.Tenant]", index.by_kind["Tenant"])
+    """Every tenant whose references all lead somewhere; those that are `kept` are not linked again."""
+    clusters, tiers, policies = platform.clusters, platform.tiers, platform.policies
+    every = cast("Mapping[str, kinds.Tenant]", index.by_kind["Tenant"])
+    documents = _left_to_link(every, kept)
     places = {name: _places(document, clusters, references) for name, document in documents.items()}
     own = {
         name: _own_grants(document, places[name], clusters, tiers, policies, references)
         for name, document in documents.items()
     }
     for name, document in documents.items():
-        _follow_others(document, documents, tiers, references)
+        _follow_others(document, every, tiers, references)
         if places[name] is None or own[name] is None:
             references.poison("Tenant", name)
     known = {
@@ -43,7 +40,7 @@ def link_tenants(
     lenders = {
         name: grants for name, grants in own.items() if documents[name].spec.state != "removed"
     }
-    return {
+    linked = {
         name: Tenant(
             name,
             documents[name],
@@ -53,11 +50,26 @@ def link_tenants(
                     *(_lent(documents[name], grant) for grant in grants),
                     *_borrowed(documents[name], held, lenders),
                 ),
-                rollouts.values(),
+                platform.rollouts.values(),
             ),
         )
         for name, (held, grants) in known.items()
     }
+    if not kept:
+        return linked
+    both = {**linked, **kept}
+    return {name: both[name] for name in every if name in both}
+
+
+def _left_to_link(
+    documents: Mapping[str, kinds.Tenant], kept: Mapping[str, Tenant]
+) -> Mapping[str, kinds.Tenant]:
+    """The documents of tenants that are not kept, and of whom they borrow from."""
+    if not kept:
+        return documents
+    new = documents.keys() - kept.keys()
+    lenders = {one.from_ for name in new for one in documents[name].spec.accepted_offers}
+    return {name: document for name, document in documents.items() if name in new | lenders}
 
 
 def split(limit: int, place: Place, places: tuple[Place, ...]) -> Fraction:

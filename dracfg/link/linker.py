@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from dracfg.diagnostics import Diagnostic, diagnose, did_you_mean
+from dracfg.link.carried import platform_stays, tenants_that_stay
 from dracfg.link.catalog import (
     WHOLE,
     Catalog,
@@ -43,23 +44,37 @@ class Linked:
     faults: tuple[Diagnostic, ...]
 
 
-def link(index: Index, poisoned: frozenset[tuple[str, str]]) -> Linked:
-    """Resolves every reference of every document."""
+def link(
+    index: Index, poisoned: frozenset[tuple[str, str]], since: Catalog | None = None
+) -> Linked:
+    """Resolves every reference of every document.
+
+    What would come out as it is in `since`, of another state of the same documents, is taken from there.
+    """
     references = References(set(poisoned))
+    kept: Mapping[str, Tenant] = {}
+    if since is not None and not poisoned and platform_stays(index, since):
+        platform, kept = since, tenants_that_stay(index, since)
+    else:
+        platform = _platform(index, references)
+    tenants = link_tenants(index, platform, kept, references)
+    for rollout in platform.rollouts.values():
+        _follow_rollout(rollout, platform, tenants, references)
+    lost = frozenset(references.poisoned)
+    for cluster in platform.clusters.values():
+        _follow_schedulers(cluster, platform.pools, references)
+    catalog = replace(platform, tenants=tenants, poisoned=lost)
+    return Linked(catalog, lost, tuple(references.faults))
+
+
+def _platform(index: Index, references: References) -> Catalog:
+    """A catalog without tenants."""
     drivers = _drivers(index, references)
     tiers = _tiers(index, drivers, references)
     policies = _policies(index, references)
     rollouts = cast("Mapping[str, kinds.Rollout]", index.by_kind["Rollout"])
     pools = _pools(index, tiers, policies, rollouts, references)
-    clusters = _clusters(index, pools)
-    tenants = link_tenants(index, clusters, tiers, policies, rollouts, references)
-    for rollout in rollouts.values():
-        _follow_rollout(rollout, tiers, policies, pools, tenants, references)
-    lost = frozenset(references.poisoned)
-    for cluster in clusters.values():
-        _follow_schedulers(cluster, pools, references)
-    catalog = Catalog(clusters, drivers, tiers, policies, pools, tenants, rollouts, lost)
-    return Linked(catalog, lost, tuple(references.faults))
+    return Catalog(_clusters(index, pools), drivers, tiers, policies, pools, {}, rollouts)
 
 
 def _drivers(index: Index, references: References) -> dict[str, Driver]:
@@ -223,21 +238,19 @@ def shared_now(
 
 def _follow_rollout(
     rollout: kinds.Rollout,
-    tiers: Mapping[str, Tier],
-    policies: Mapping[str, Policy],
-    pools: Mapping[str, Pool],
+    platform: Catalog,
     tenants: Mapping[str, Tenant],
     references: References,
 ) -> None:
     """Names of the tier, the policies, and each stage's pools and tenants; a wrong one poisons nobody."""
-    references.follow("HardwareTier", rollout.spec.tier, tiers, rollout, "spec", "tier")
+    references.follow("HardwareTier", rollout.spec.tier, platform.tiers, rollout, "spec", "tier")
     for key, policy in (("sharing", rollout.spec.sharing), ("replaces", rollout.spec.replaces)):
         if policy is not None:
-            references.follow("SharingPolicy", policy, policies, rollout, "spec", key)
+            references.follow("SharingPolicy", policy, platform.policies, rollout, "spec", key)
     for i, stage in enumerate(rollout.spec.stages):
         place = ("spec", "stages", i)
         for j, name in enumerate(stage.pools if stage.pools != "*" else ()):
-            references.follow("NodePool", name, pools, rollout, *place, "pools", j)
+            references.follow("NodePool", name, platform.pools, rollout, *place, "pools", j)
         for j, name in enumerate(stage.tenants if stage.tenants != "*" else ()):
             references.follow("Tenant", name, tenants, rollout, *place, "tenants", j)
         for name in stage.split:

@@ -20,10 +20,13 @@ from dracfg.diff import states
 from dracfg.diff.document import diff_document
 from dracfg.diff.pair import Pair
 from dracfg.diff.plan import compare
-from dracfg.diff.states import choose_states, judge_states
+from dracfg.diff.states import choose_states, folder_state, judge_states
 from dracfg.diff.told import Told
 from dracfg.diff.touched import touched_tenants
+from dracfg.link import linker
 from dracfg.link.catalog import Catalog
+from dracfg.link.index import Index
+from dracfg.link.linker import Linked
 from dracfg.model.kept import parse_files
 from dracfg.pipeline import compile_repository, judge
 from dracfg.source import Sources, read_repository
@@ -74,6 +77,14 @@ def lent(history: History) -> None:
     history.edit("tenants/search.yaml", ("size: 5Gi, count: 2}]", "size: 5Gi, count: 1}]"))
 
 
+def offered(history: History) -> None:
+    history.edit("tenants/notebooks.yaml", ("size: 5Gi, count: 2, to", "size: 5Gi, count: 3, to"))
+
+
+def given_up(history: History) -> None:
+    history.edit("tenants/notebooks.yaml", ("spec:\n", "spec:\n  state: removed\n"))
+
+
 def moved(history: History) -> None:
     (history.root / "tenants/apart.yaml").rename(history.root / "tenants/aside.yaml")
 
@@ -115,6 +126,8 @@ TOUCHED: dict[Callable[[History], None], set[str] | None] = {
     profile: {"apart"},
     frozen: {"search", "notebooks"},
     lent: {"search", "notebooks"},
+    offered: {"search", "notebooks"},
+    given_up: {"search", "notebooks"},
     moved: {"apart"},
     gone: {"apart"},
     new: {"new"},
@@ -160,6 +173,34 @@ def test_the_plan_is_that_of_everything(
     part = planned(history)
     monkeypatch.setattr(states, "touched_tenants", lambda *_: None)
     assert planned(history) == part
+
+
+@pytest.mark.parametrize("change", TOUCHED)
+@pytest.mark.parametrize("of_folders", [False, True])
+def test_the_plan_is_that_of_states_linked_apart(
+    change: Callable[[History], None],
+    of_folders: bool,
+    history: History,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Whatever is taken over from the base as it was linked."""
+    shutil.copytree(history.root, tmp_path / "before", ignore=shutil.ignore_patterns(".git"))
+    change(history)
+    before, after = folder_state(tmp_path / "before"), folder_state(history.root)
+    linked = linker.link
+
+    def found() -> dict[str, Any]:
+        if not of_folders:
+            return planned(history)
+        return diff_document(compare(judge_states(before, after)), full=True)
+
+    def alone(named: Index, poisoned: frozenset[tuple[str, str]], **_since: Catalog) -> Linked:
+        return linked(named, poisoned)
+
+    together = found()
+    monkeypatch.setattr(states, "link", alone)
+    assert found() == together
 
 
 def planned(history: History, today: date | None = None) -> dict[str, Any]:
