@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
 from dracfg.amending.inputs import changed_files
 from dracfg.amending.patches import Emission, NoPatch, Patch, Tree, patch
+from dracfg.aside import aside
 from dracfg.building import Rendered
 from dracfg.cache.documents import KnownFiles
 from dracfg.cache.questions import AskedTree
@@ -48,19 +50,21 @@ def amend(
     known: KnownFiles,
     seen: Seen,
     *,
+    jobs: int = 1,
     today: date | None = None,
     timings: Timings | None = None,
 ) -> Amended | None:
-    """Compiles what changed since the last run.
+    """Compiles what changed since the last run; with more than one of `jobs` the tree is hashed meanwhile.
 
     `known` are the files of that run; `seen` holds what they said, and objects of the tree. None, and
     nothing written, where something else changed than tenants' own numbers and claims, where the tree does
     not stand as that run left it, where anything is wrong, or what they share is not what it was.
     """
     clock = timings or Timings()
-    changed = clock.measure("read", lambda: changed_files(tree, last.notes))
     out = tree.root / OUT
-    if not changed or clock.measure("read", lambda: intact(out)) != last.lock:
+    hashed = partial(intact, out) if jobs == 1 else aside(partial(intact, out))
+    changed = clock.measure("read", lambda: changed_files(tree, last.notes))
+    if not changed:
         return None
     sources = clock.measure("read", lambda: read(tree, seen))
     before = _files_before(sources, known, changed)
@@ -82,6 +86,8 @@ def amend(
     was = emitted(limited(old, only), judged.standing, before, "both", clock=clock)
     kept = (*others, *(one for one in last.details.of_units if one not in was.findings))
     if {*was.findings} != {*judged.of_units} or any(_points_into(one, changed) for one in kept):
+        return None
+    if clock.measure("read", hashed) != last.lock:
         return None
     whole = replace(
         last.details,

@@ -43,7 +43,7 @@ def compile_remembered(
     last = None if check else timings.measure("read", store.last)
     amended = None
     if last is not None:
-        amended = amend(tree, last, known, seen, today=today, timings=timings)
+        amended = amend(tree, last, known, seen, jobs=jobs, today=today, timings=timings)
     if amended is not None:
         done, details = amended.compiled, amended.details
         outcome = replace(
