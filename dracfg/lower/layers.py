@@ -55,8 +55,8 @@ class SyncUnit:
         return labels if self.tenant is None else labels | {TENANT: self.tenant}
 
     @property
-    def objects(self) -> tuple[K8sObject, ...]:
-        return tuple(artifact.object for artifact in self.unit.artifacts)
+    def objects(self) -> list[K8sObject]:
+        return [artifact.object for artifact in self.unit.artifacts]
 
     def origin(self, catalog: Catalog) -> Origin:
         """The document without which the unit would not be there."""

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from dracfg.link.catalog import Cluster, Place
-from dracfg.lower.artifact import MANAGED_BY, ORIGIN, PART_OF, Artifact, K8sObject, make, origin_of
+from dracfg.link.catalog import Cluster
+from dracfg.lower.artifact import (
+    MANAGED_BY,
+    ORIGIN,
+    PART_OF,
+    Artifact,
+    K8sObject,
+    Origin,
+    make,
+    origin_of,
+)
 from dracfg.lower.rights import namespace_labels, rights
 from dracfg.lower.tenancy import Tenancy
 
@@ -29,8 +38,7 @@ def namespace_artifacts(
     `claims` are the names that pods may use, by namespace (see `rights.claims_by_namespace`).
     """
     return tuple(
-        Artifact(made, FILE, tenancy.origin_of(place))
-        for place, made in _namespaces(tenancy, claims, "dracfg")
+        Artifact(made, FILE, origin) for origin, made in _namespaces(tenancy, claims, "dracfg")
     )
 
 
@@ -57,20 +65,15 @@ def _without_owner(thing: K8sObject) -> K8sObject:
 
 def _namespaces(
     tenancy: Tenancy, claims: Mapping[str, Sequence[str]], manager: Literal["dracfg", "external"]
-) -> Iterator[tuple[Place, K8sObject]]:
-    """The Namespaces of a tenant on a cluster that somebody manages."""
+) -> Iterator[tuple[Origin, K8sObject]]:
+    """The Namespaces of a tenant on a cluster that somebody manages, each with its origin."""
     places = [place for place in tenancy.places if place.namespace.managed_by == manager]
     held = rights(tenancy, claims) if places else {}
     for place in places:
+        origin = tenancy.origin_of(place)
+        labels = namespace_labels(tenancy.cluster, tenancy.tenant, place)
+        noted = held[place.name]
         yield (
-            place,
-            make(
-                "v1",
-                "Namespace",
-                place.name,
-                tenancy.origin_of(place),
-                {},
-                labels=namespace_labels(tenancy.cluster, tenancy.tenant, place),
-                annotations=held[place.name],
-            ),
+            origin,
+            make("v1", "Namespace", place.name, origin, {}, labels=labels, annotations=noted),
         )
