@@ -29,17 +29,19 @@ def read(tree: Tree, seen: Seen, jobs: int = 1) -> Sources:
 
 def _keep_all(gathered: Gathered, seen: Seen, jobs: int) -> None:
     """What files say that nobody has seen yet; those with a fault are left to be read."""
-    missing = {
-        key: (path, data)
-        for path, data in gathered.files
-        if path.startswith(_KEPT) and (path, data) not in seen.files
-        for key in (key_of(path, data),)
-        if key not in seen.kept
-    }
-    files = list(missing.values())
-    many = min(jobs, len(files) // _SHARED_OUT) or 1
-    found = share_out(_kept, files, many)
-    seen.kept |= {key: kept for key, kept in zip(missing, found, strict=True) if kept is not None}
+    unread: list[tuple[str, bytes]] = []
+    for path, data in gathered.files:
+        if not path.startswith(_KEPT) or (path, data) in seen.files:
+            continue
+        kept = seen.kept.get(key_of(path, data)) if seen.kept else None
+        if kept is None:
+            unread.append((path, data))
+        else:
+            seen.add(path, data, kept)
+    many = min(jobs, len(unread) // _SHARED_OUT) or 1
+    for (path, data), found in zip(unread, share_out(_kept, unread, many), strict=True):
+        if found is not None:
+            seen.add(path, data, found)
 
 
 def _kept(files: Sequence[tuple[str, bytes]]) -> list[bytes | None]:

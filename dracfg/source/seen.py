@@ -24,25 +24,24 @@ StateRead = bytes | Diagnostic
 class Seen:
     """Files and state files by path and bytes, and what documents of `files` became, by their id.
 
-    `kept` holds what files say by `key_of`, `recorded` objects of state files as lists in JSON,
+    `kept` holds what files said before by `key_of`, `recorded` objects of state files as lists in JSON,
     by the hexadecimal digest of the files' bytes.
     """
 
     files: dict[tuple[str, bytes], FileRead] = field(default_factory=dict)
     states: dict[tuple[str, bytes], StateRead] = field(default_factory=dict)
     made: dict[int, Any] = field(default_factory=dict)
-    kept: dict[str, bytes] = field(default_factory=dict)
+    kept: Mapping[str, bytes] = field(default_factory=dict)
     recorded: Mapping[str, bytes] = field(default_factory=dict)
 
+    def add(self, path: str, data: bytes, kept: bytes) -> None:
+        """A file of which is known what it says, without a fault."""
+        self.files[path, data] = SourceFile(path, data.decode("utf-8"), None, kept), ()
+
     def file(self, path: str, data: bytes, read: Callable[[str, bytes], FileRead]) -> FileRead:
-        """The file as it was seen, else as it is kept, else as it is read now."""
+        """The file as it was seen, else as it is read now."""
         if (path, data) not in self.files:
-            kept = self.kept.get(key_of(path, data)) if self.kept else None
-            self.files[path, data] = (
-                read(path, data)
-                if kept is None
-                else (SourceFile(path, data.decode("utf-8"), None, kept), ())
-            )
+            self.files[path, data] = read(path, data)
         return self.files[path, data]
 
 
