@@ -95,7 +95,6 @@ def _keys(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     return (*(metadata.get("labels") or ()), *(metadata.get("annotations") or ()))
 
 
-
 def _tracking() -> Mapping[str, str]:
     tracking: Mapping[str, str] = _data()["tracking"]
     return tracking
