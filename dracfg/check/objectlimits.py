@@ -24,9 +24,8 @@ MOST_BYTES = 4
 
 HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
-
 Place = Callable[..., Origin]
-"""Where a finding would point, by steps below a place; it is looked up only where there is one."""
+"""Where a finding would point, by steps below a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +37,6 @@ class _Over:
     most: int
     unit: str
     origin: Origin
-
-
-def _over(
-    what: str, found: int, most: int, unit: str, place: Place, *steps: str | int
-) -> tuple[_Over, ...]:
-    return (_Over(what, found, most, unit, place(*steps)),) if found > most else ()
 
 
 def annotation_findings(catalog: Catalog, artifact: Artifact, minor: str) -> Iterable[Diagnostic]:
@@ -89,23 +82,26 @@ def _annotations(artifact: Artifact) -> tuple[_Over, ...]:
     if MOST_BYTES * (sum(map(len, held)) + sum(map(len, held.values()))) <= ANNOTATIONS_BYTES:
         return ()
     size = sum(len(key.encode()) + len(value.encode()) for key, value in held.items())
-    what = "the set of annotations"
-    return _over(what, size, ANNOTATIONS_BYTES, "bytes", artifact.origin.at)
+    if size <= ANNOTATIONS_BYTES:
+        return ()
+    return (_Over("the set of annotations", size, ANNOTATIONS_BYTES, "bytes", artifact.origin),)
 
 
 def _class(artifact: Artifact, most: Limits) -> Iterator[_Over]:
     spec = artifact.object.get("spec") or {}
     policy = next((via for via in artifact.via if via.kind == "SharingPolicy"), artifact.origin)
-
     match = partial(artifact.origin.at, "match")
     selectors = spec.get("selectors") or ()
-    yield from _over("the class", len(selectors), most.selectors_per_class, "selectors", match)
+    if len(selectors) > most.selectors_per_class:
+        bound = most.selectors_per_class
+        yield _Over("the class", len(selectors), bound, "selectors", match())
     yield from _expressions(selectors, most, match)
     configs = spec.get("config") or ()
-    number, bound = len(configs), most.configs_per_class
-    yield from _over("the class", number, bound, "configs", policy.at, "config")
+    if len(configs) > most.configs_per_class:
+        bound = most.configs_per_class
+        yield _Over("the class", len(configs), bound, "configs", policy.at("config"))
     for config in configs:
-        yield from _parameters(config, most, policy.at, "config", "values")
+        yield from _parameters(config, most, partial(policy.at, "config"))
 
 
 def _claim(catalog: Catalog, artifact: Artifact, most: Limits) -> Iterator[_Over]:
@@ -119,57 +115,59 @@ def _claim(catalog: Catalog, artifact: Artifact, most: Limits) -> Iterator[_Over
         found = profile_of(catalog, artifact.origin)
         return (artifact.origin if found is None else request_origin(*found, name)).at(*steps)
 
-    requests, constraints, configs = (
-        devices.get(key) or () for key in ("requests", "constraints", "config")
-    )
-    for held, bound, unit, step in (
-        (requests, most.requests_per_claim, "requests", "requests"),
-        (constraints, most.constraints_per_claim, "constraints", "align"),
-        (configs, most.configs_per_claim, "configs", "config"),
+    for key, bound, step in (
+        ("requests", most.requests_per_claim, "requests"),
+        ("constraints", most.constraints_per_claim, "align"),
+        ("config", most.configs_per_claim, "config"),
     ):
-        yield from _over("the claim", len(held), bound, unit, own, step)
-    for request in requests:
-        yield from _request(request, most, asked)
-    for constraint in constraints:
+        number = len(devices.get(key) or ())
+        if number > bound:
+            unit = "configs" if key == "config" else key
+            yield _Over("the claim", number, bound, unit, own(step))
+    for request in devices.get("requests") or ():
+        yield from _request(request, most, partial(asked, request["name"]))
+    for constraint in devices.get("constraints") or ():
         step = "distinct" if "distinctAttribute" in constraint else "align"
-        yield from _named(constraint, "a constraint", most, own, step)
-    for i, config in enumerate(configs):
-        yield from _named(config, "a config", most, own, "config", i)
-        yield from _parameters(config, most, own, "config", i, "values")
+        yield from _named(constraint, "a constraint", most, partial(own, step))
+    for i, config in enumerate(devices.get("config") or ()):
+        yield from _named(config, "a config", most, partial(own, "config", i))
+        yield from _parameters(config, most, partial(own, "config", i))
 
 
 def _request(request: Mapping[str, Any], most: Limits, asked: Place) -> Iterator[_Over]:
-    name = request["name"]
-    what = f"request {name}"
+    what = f"request {request['name']}"
     number, bound = len(request.get("firstAvailable") or ()), most.alternatives_per_request
-    yield from _over(what, number, bound, "alternatives", asked, name, "anyOf")
+    if number > bound:
+        yield _Over(what, number, bound, "alternatives", asked("anyOf"))
     for ask in asks_of(request):
         number, bound = len(ask.get("tolerations") or ()), most.tolerations_per_request
-        yield from _over(what, number, bound, "tolerations", asked, name, "tolerations")
+        if number > bound:
+            yield _Over(what, number, bound, "tolerations", asked("tolerations"))
         selectors = ask.get("selectors") or ()
         number, bound = len(selectors), most.selectors_per_request
-        yield from _over(what, number, bound, "selectors", asked, name)
-        yield from _expressions(selectors, most, asked, name)
+        if number > bound:
+            yield _Over(what, number, bound, "selectors", asked())
+        if selectors:
+            yield from _expressions(selectors, most, asked)
 
 
-def _named(
-    entry: Mapping[str, Any], what: str, most: Limits, place: Place, *steps: str | int
-) -> tuple[_Over, ...]:
+def _named(entry: Mapping[str, Any], what: str, most: Limits, place: Place) -> Iterator[_Over]:
     number, bound = len(entry.get("requests") or ()), most.request_names_per_constraint
-    return _over(what, number, bound, "request names", place, *steps)
+    if number > bound:
+        yield _Over(what, number, bound, "request names", place())
 
 
-def _expressions(selectors: Any, most: Limits, place: Place, *steps: str) -> Iterator[_Over]:
+def _expressions(selectors: Any, most: Limits, place: Place) -> Iterator[_Over]:
     for selector in selectors:
-        text = (selector.get("cel") or {}).get("expression") or ""
-        size, bound = len(text.encode()), most.cel_expression_bytes
-        yield from _over("a selector", size, bound, "bytes of CEL", place, *steps)
+        size = len(((selector.get("cel") or {}).get("expression") or "").encode())
+        bound = most.cel_expression_bytes
+        if size > bound:
+            yield _Over("a selector", size, bound, "bytes of CEL", place())
 
 
-def _parameters(
-    config: Mapping[str, Any], most: Limits, place: Place, *steps: str | int
-) -> tuple[_Over, ...]:
+def _parameters(config: Mapping[str, Any], most: Limits, place: Place) -> Iterator[_Over]:
     opaque = config.get("opaque") or {}
-    size = json_bytes(opaque.get("parameters"))
-    what = f"the config for {opaque.get('driver')}"
-    return _over(what, size, most.opaque_parameters_bytes, "bytes of JSON", place, *steps)
+    size, bound = json_bytes(opaque.get("parameters")), most.opaque_parameters_bytes
+    if size > bound:
+        what = f"the config for {opaque.get('driver')}"
+        yield _Over(what, size, bound, "bytes of JSON", place("values"))

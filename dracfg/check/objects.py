@@ -65,10 +65,9 @@ def _unit(catalog: Catalog, unit: Unit) -> Iterator[Diagnostic]:
             yield from reserved_object_keys(catalog, artifact)
             if minor is not None:
                 yield from annotation_findings(catalog, artifact, minor)
-            kind = artifact.object["kind"]
-            spec = (kind, id(artifact.object.get("spec")), id(artifact.origin))
-            if kind in SPEC_KINDS and spec not in sound:
-                found = list(_spec(catalog, artifact, minor))
+            if (kind := artifact.object["kind"]) in SPEC_KINDS:
+                spec = (kind, id(artifact.object.get("spec")), id(artifact.origin))
+                found = () if spec in sound else tuple(_spec(catalog, artifact, minor))
                 yield from found
                 if not found:
                     sound.add(spec)

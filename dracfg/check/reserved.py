@@ -7,7 +7,7 @@ stray object and gets pruned under its pod.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from dracfg.check.places import key_place, span_of
@@ -59,16 +59,21 @@ def reserved_claim_keys(catalog: Catalog, artifact: Artifact) -> Iterator[Diagno
     spec = artifact.object.get("spec")
     if artifact.object["kind"] != "ResourceClaimTemplate" or not isinstance(spec, dict):
         return
+    for key in _engines_keys(_keys(spec.get("metadata") or {})):
+        yield diagnose(
+            "OBJ012",
+            span_of(catalog, artifact.origin),
+            f"{_name(artifact)} would copy {key} to its claims, and an engine would prune them",
+            found=key,
+            help="this is a fault of dracfg; please report it with this document",
+        )
+
+
+@lru_cache(maxsize=1024)
+def _engines_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the keys by which some engine would take a claim for its own."""
     engines = tuple(_data()["engines"])
-    for key in _keys(spec.get("metadata") or {}):
-        if key in _tracking() or key.startswith(engines):
-            yield diagnose(
-                "OBJ012",
-                span_of(catalog, artifact.origin),
-                f"{_name(artifact)} would copy {key} to its claims, and an engine would prune them",
-                found=key,
-                help="this is a fault of dracfg; please report it with this document",
-            )
+    return tuple(key for key in keys if key in _tracked() or key.startswith(engines))
 
 
 def _owner(key: str) -> str | None:
@@ -88,7 +93,6 @@ def _name(artifact: Artifact) -> str:
 
 def _keys(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     return (*(metadata.get("labels") or ()), *(metadata.get("annotations") or ()))
-
 
 
 def _tracking() -> Mapping[str, str]:

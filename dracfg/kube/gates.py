@@ -81,29 +81,44 @@ class _Step:
         return step
 
 
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """The part of a kind's objects that all gated fields lie in, and the tree of the steps below it."""
+
+    path: tuple[str, ...]
+    step: _Step
+
+    def part(self, obj: Any) -> Any:
+        for name in self.path:
+            obj = obj.get(name) if isinstance(obj, dict) else None
+        return obj
+
+    def uses(self, part: Any) -> list[_Found]:
+        """The rules that apply to the part and below it, each with its pointer into the object."""
+        found: list[tuple[_Rule, _Path]] = []
+        _walk(self.step, part, self.path[-1] if self.path else "", self.path, found)
+        return [(rule, _pointer(path)) for rule, path in found]
+
+
 def derive(objects: Iterable[Mapping[str, Any]], minor: str) -> tuple[GateUse, ...]:
     """Every gated use in the objects, in the order of the objects and of their fields.
 
     Gates are named whatever their default is; `features.to_write` keeps what a flag must say.
     """
-    steps = _steps(minor)
-    # A part that several objects share is walked once; it is the same one while all of them live.
-    things = tuple(objects)
-    parts: dict[tuple[str, str, int], list[_Found]] = {}
+    roots = _roots(minor)
+    alike: dict[tuple[str, str], list[_Found]] = {}
     uses: list[GateUse] = []
-    for obj in things:
+    for obj in objects:
         kind = _group_kind(obj.get("apiVersion") or "", obj.get("kind") or "")
-        step = steps.get(kind)
-        if step is None:
+        root = roots.get(kind)
+        if root is None:
             continue
-        found = [(rule, "") for rule in step.rules if rule.applies("", obj)]
-        every = step.following.get("*")
-        for name, part in obj.items():
-            if (following := step.following.get(name, every)) is not None:
-                key = (kind, name, id(part))
-                if key not in parts:
-                    parts[key] = _uses(following, part, name)
-                found += parts[key]
+        part = root.part(obj)
+        # Of a fleet's thousands of claims a few dozen differ in what they ask for.
+        text = repr(part)
+        found = alike.get((kind, text))
+        if found is None:
+            found = alike[kind, text] = root.uses(part)
         if found:
             reference = _reference(obj)
             uses += [
@@ -156,16 +171,24 @@ def _steps(minor: str) -> Mapping[str, _Step]:
 
 
 @cache
+def _roots(minor: str) -> Mapping[str, _Root]:
+    """Kind.group -> the deepest part that holds every gated field of that kind in one minor."""
+    roots: dict[str, _Root] = {}
+    for kind, step in _steps(minor).items():
+        path: tuple[str, ...] = ()
+        while (
+            not step.rules and len(step.following) == 1 and not {"*", "[]"} & step.following.keys()
+        ):
+            ((name, step),) = step.following.items()
+            path = (*path, name)
+        roots[kind] = _Root(path, step)
+    return roots
+
+
+@cache
 def _document() -> dict[str, Any]:
     document: dict[str, Any] = read_data("dracfg.kube", "data/gated-fields.yaml")
     return document
-
-
-def _uses(step: _Step, value: Any, name: str) -> list[_Found]:
-    """The rules that apply to a field of an object and below it, each with its pointer."""
-    found: list[tuple[_Rule, _Path]] = []
-    _walk(step, value, name, (name,), found)
-    return [(rule, _pointer(path)) for rule, path in found]
 
 
 def _walk(step: _Step, value: Any, key: str, path: _Path, found: list[tuple[_Rule, _Path]]) -> None:

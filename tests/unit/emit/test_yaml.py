@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from dracfg.emit.yaml import dump, dump_all
+from dracfg.emit.yaml import Writer, dump, dump_all
 
 NASTY = [
     *["yes", "Yes", "YES", "no", "on", "On", "off", "y", "Y", "n", "N", "true", "False"],
@@ -89,6 +89,20 @@ def test_any_data_reads_back_the_same(reader, data):
 @given(objs=st.lists(DATA, min_size=1, max_size=4))
 def test_a_stream_of_documents_reads_back_the_same(reader, objs):
     assert list(reader(dump_all(objs))) == objs
+
+
+@given(objs=st.lists(DATA, min_size=1, max_size=4))
+def test_a_writer_writes_the_same_whatever_it_wrote_before(objs):
+    writer = Writer()
+    assert [writer.dump_all([obj]) for obj in (*objs, *objs)] == [
+        dump(obj) for obj in (*objs, *objs)
+    ]
+
+
+def test_a_writer_may_forget(monkeypatch):
+    monkeypatch.setattr("dracfg.emit.yaml._REMEMBERED", 2)
+    obj = {f"k{i}": [f"v{i}\nw", {f"l{i}": "on", "m": f"{i}"}] for i in range(9)}
+    assert read_11(Writer().dump_all([obj])) == obj
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,14 @@ def test_one_use(obj: dict[str, Any], gate: str, pointer: str) -> None:
     assert used(obj) == [(gate, pointer)]
 
 
+def test_objects_alike_in_what_they_ask_for_each_have_their_use() -> None:
+    first, second = exactly(adminAccess=True), exactly(adminAccess=True)
+    second["metadata"] = {"name": "d", "namespace": "ns"}
+    other = exactly(adminAccess=False)
+    found = [(use.object_ref, use.pointer) for use in derive([first, other, second], "1.36")]
+    assert found == [(f"ResourceClaim/ns/{name}", f"{REQUEST}/adminAccess") for name in ("c", "d")]
+
+
 def test_template_with_alternatives() -> None:
     alternatives = [
         {"name": "a", "capacity": {"requests": {"memory": "1"}}},

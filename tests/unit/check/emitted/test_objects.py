@@ -219,3 +219,34 @@ def test_a_fault_points_at_the_profile(build, only):
     ]
     found = only(check_units(repository.catalog, broken), "OBJ003")
     assert repository.text(found.span) == "train"
+
+
+def test_what_is_wrong_with_a_shared_spec_is_said_of_every_object(build):
+    catalog = build().catalog
+    spec = {"spec": {"devices": {"constraints": [{"matchAttribute": "a"}]}}}
+    templates = [
+        thing("ResourceClaimTemplate", name, "resource.k8s.io/v1", spec=spec) for name in "ab"
+    ]
+    found = [f for f in check_units(catalog, [unit(*templates)]) if f.code == "OBJ001"]
+    assert [f.message.partition(":")[0] for f in found] == [
+        "ResourceClaimTemplate a",
+        "ResourceClaimTemplate b",
+    ]
+
+
+def test_a_spec_is_judged_by_the_profile_that_it_comes_from_too(build):
+    """Requests that a profile names alike are found there, those of lowering in the object."""
+    asked = "        - {name: gpu, entitlement: gpu, count: 2}\n"
+    catalog = build((asked, asked * 2)).catalog
+    alike = {"name": "gpu", "exactly": {"deviceClassName": "a"}}
+    spec = {"spec": {"devices": {"requests": [alike, alike]}}}
+    template = thing("ResourceClaimTemplate", "a", "resource.k8s.io/v1", spec=spec)
+    elsewhere = replace(ORIGIN, pointer=("spec", "profiles", 1))
+    artifacts = [Artifact(template, "x.yaml", origin) for origin in (ORIGIN, elsewhere)]
+
+    def doubles(*given):
+        found = check_units(catalog, [Unit("east/tenants/vision", given)])
+        return len([f for f in found if f.code == "OBJ016"])
+
+    assert doubles(artifacts[0]) == 0
+    assert doubles(*artifacts) == 1
