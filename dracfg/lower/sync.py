@@ -136,10 +136,11 @@ def apply_key(thing: K8sObject) -> tuple[int, str, str, str]:
 
 def manifest_files(unit: Unit) -> tuple[str, ...]:
     """The unit's manifest files in the order of applying: by what they hold, retired ones last."""
+    held = {(one.file, one.object["apiVersion"], one.object["kind"]): one for one in unit.artifacts}
     first: dict[str, tuple[int, str]] = {}
-    for artifact in unit.artifacts:
+    for (file, _, _), artifact in held.items():
         place = apply_key(artifact.object)[:2]
-        first[artifact.file] = min(place, first.get(artifact.file, place))
+        first[file] = min(place, first.get(file, place))
     return tuple(sorted(first, key=lambda file: ("/" in file, first[file], file)))
 
 
