@@ -6,6 +6,7 @@ Knows nothing of what a pass does.
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -60,7 +61,8 @@ def keeping_all() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            # Frozen things that thaw join the oldest generation without being looked at.
-            gc.freeze()
-            gc.unfreeze()
+            if sys.implementation.name == "cpython":
+                # What thaws joins the oldest generation without being looked at.
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
