@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -106,7 +107,10 @@ def main(ctx: click.Context, debug: bool) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Runs dracfg and leaves the process with one of the documented exit codes."""
-    sys.exit(invoke(arguments))
+    code = invoke(arguments)
+    if sys.implementation.name == "cpython":
+        gc.freeze()  # the process is at its end: nobody need walk what is left for garbage
+    sys.exit(code)
 
 
 def invoke(arguments: Sequence[str] | None = None) -> int:

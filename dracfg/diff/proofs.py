@@ -19,6 +19,7 @@ from dracfg.diff.pair import Pair
 from dracfg.diff.words import few, plural
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.classes import watched_tiers
+from dracfg.link.memo import per_catalog
 from dracfg.plan.assurance import QUESTIONS, Assurance, assured
 from dracfg.plan.promises import Holding, Market
 from dracfg.plan.proofs.verdict import Proven
@@ -119,8 +120,9 @@ def _same(
     )
 
 
-def _watched(catalog: Catalog, cluster: Cluster) -> list[str]:
-    return [tier.name for tier in watched_tiers(catalog, cluster)]
+@per_catalog
+def _watched(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
+    return tuple(tier.name for tier in watched_tiers(catalog, cluster))
 
 
 def _is_equal(one: Market, other: Market) -> bool:

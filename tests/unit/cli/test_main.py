@@ -1,12 +1,13 @@
 """Exit codes and messages of the command line."""
 
+import gc
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from dracfg.cli.main import COMMANDS, invoke
+from dracfg.cli.main import COMMANDS, invoke, run
 from dracfg.model.jsonschema import schemas
 
 ROOT = Path(__file__).parents[3]
@@ -117,3 +118,17 @@ def test_schema_of_one_kind(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_command_has_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke([name, "--help"]) == 0
     assert "Example: dracfg" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["compiel"], 3)])
+def test_the_process_ends_with_the_code_and_looks_for_no_garbage(
+    arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        with pytest.raises(SystemExit) as ended:
+            run(arguments)
+        assert ended.value.code == code
+        assert gc.get_freeze_count()
+        assert any(capsys.readouterr())
+    finally:
+        gc.unfreeze()
