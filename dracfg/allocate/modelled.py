@@ -97,14 +97,16 @@ def _devices(devices: PoolDevices, entry: int) -> Iterator[dict[str, Any]]:
     ]
     whole = any(not isinstance(policy.spec, Partitioned) for policy in devices.policies)
     shareable = publishes_shareable(tier.driver, devices.policies)
+    content = _content(tier, shareable) if whole else None
+    parts = [(partition, _attributes(tier, partition)) for partition in partitions]
     for number in range(min(devices.per_node, _MOST)):
         name = f"{tier.name}-{entry}-{number}"
-        if whole:
-            yield {"name": name, **_content(tier, shareable)}
-        for partition in partitions:
+        if content is not None:
+            yield {"name": name, **content}
+        for partition, attributes in parts:
             for part in range(min(partition.per_device or 1, _MOST)):
                 part_name = f"{name}-{partition.name.replace('.', '-')}-{part}"
-                yield {"name": part_name, "attributes": _attributes(tier, partition)}
+                yield {"name": part_name, "attributes": attributes}
 
 
 def _content(tier: Tier, shareable: bool) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from dracfg.allocate.conditions import Condition, conditions, conditions_of
@@ -25,6 +26,7 @@ from dracfg.cel import (
     device_environment,
 )
 from dracfg.cel.devices import OWN_DOMAIN
+from dracfg.cel.environment import CelEnvironment
 from dracfg.kube.quantity import Quantity
 from dracfg.link.claims import Ask
 from dracfg.link.classes import ClassPlan
@@ -67,7 +69,7 @@ class Selection:
     """
 
     def __init__(self, minor: str, *, modelled: bool = False) -> None:
-        self._environment = device_environment(minor, frozenset())
+        self._environment = _environment(minor)
         self.modelled = modelled
         self._programs: dict[str, Program | CompileFailure | Undecided] = {}
         self._selectors: dict[ClassPlan, tuple[Program | CompileFailure | Undecided, ...]] = {}
@@ -196,7 +198,7 @@ class Selection:
 
     def _program(self, text: str) -> Program | CompileFailure | Undecided:
         if text not in self._programs:
-            self._programs[text] = self._environment.compile(text, stored=True)
+            self._programs[text] = _compiled(self._environment, text)
         return self._programs[text]
 
     def _facts_of(self, device: Device) -> DeviceFacts:
@@ -206,6 +208,18 @@ class Selection:
         if known is None:
             known = self._facts[id(device)] = (device, device_facts(device))
         return known[1]
+
+
+def _environment(minor: str) -> CelEnvironment:
+    """Where selectors of a minor run, all of them stored; minors with the same libraries are one."""
+    own = device_environment(minor, frozenset())
+    return replace(own, minor="", new=own.stored)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(environment: CelEnvironment, text: str) -> Program | CompileFailure | Undecided:
+    """Clusters, and states of a catalog, have most selectors in common."""
+    return environment.compile(text, stored=True)
 
 
 def name_of(read: Read, driver: str) -> str:

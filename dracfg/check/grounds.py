@@ -5,13 +5,13 @@ A guarantee may rest on an alpha feature or on a driver's word only where a docu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from dracfg.check.claims import emitted_in, limits_in
 from dracfg.check.guarantees import number_place
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
 from dracfg.link.driver import Driver
 from dracfg.model.base import at
 from dracfg.plan.asks import asks
@@ -19,6 +19,9 @@ from dracfg.plan.assurance import markets
 from dracfg.plan.basis import Enforcement, enforcements
 from dracfg.plan.promises import SHARED, Holding
 from dracfg.plan.reach import reachable
+
+_InPlace = tuple[Place, Sequence[Mapping[str, int]]]
+"""A namespace with what a claim of each profile there is charged, by class."""
 
 
 def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
@@ -112,17 +115,16 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP046: claims are charged in every class they name, and quota is not raised for that."""
+    known: dict[tuple[str, str], Sequence[_InPlace]] = {}
     for market in markets(catalog):
         cluster = market.supply.cluster
         for holding in market.promised if market.supply.owner == "dra" else ():
             tenant, kind = holding.tenant, holding.kind.name
-            if not _writes_profiles_alone(tenant):
-                continue
-            profiles = asks(catalog, tenant, cluster).charged
-            held = [
-                (place, [one for profile, one in profiles if emitted_in(profile, place.name)])
-                for place in tenant.places_on(cluster.name)
-            ]
+            here = cluster.name, tenant.name
+            if here not in known:
+                alone = _writes_profiles_alone(tenant)
+                known[here] = _charged(catalog, tenant, cluster) if alone else ()
+            held = known[here]
             if not any(kind in one for _, taken in held for one in taken):
                 continue
             most = sum(
@@ -130,6 +132,15 @@ def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
             )
             if most < holding.guaranteed:
                 yield _unreached(holding, cluster, most)
+
+
+def _charged(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Sequence[_InPlace]:
+    """What a claim of each profile is charged, by the namespaces that they are in."""
+    profiles = asks(catalog, tenant, cluster).charged
+    return [
+        (place, [one for profile, one in profiles if emitted_in(profile, place.name)])
+        for place in tenant.places_on(cluster.name)
+    ]
 
 
 def _writes_profiles_alone(tenant: Tenant) -> bool:

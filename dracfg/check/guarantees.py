@@ -58,7 +58,7 @@ def check_guarantees(
     """CAP040 to CAP045 and CAP050, guarantee by guarantee."""
     for market in markets(catalog, inventories):
         refuted: Counter[str] = Counter()
-        for answer in assured(catalog, market):
+        for answer in assured(catalog, market, open_only=True):
             match answer.verdict:
                 case Proven() if answer.reclaimed:
                     yield _after_reclaim(answer)

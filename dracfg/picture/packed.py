@@ -69,14 +69,13 @@ def nodes_of(pool: Pool, demand: Sequence[Claims], packing: Packing) -> tuple[No
     contents: dict[tuple[int, int], list[list[int]]] = {}
     for one in packing:
         group = pool.groups[one.group]
-        node = contents.setdefault(
-            (one.group, one.node), [[0] * len(kinds) for _ in range(group.per_node)]
-        )
-        for device in one.devices:
-            node[device][kinds.index(demand[one.claims].kind)] += one.count
+        for number, node, device in one.places():
+            if (number, node) not in contents:
+                contents[number, node] = [[0] * len(kinds) for _ in range(group.per_node)]
+            contents[number, node][device][kinds.index(demand[one.claims].kind)] += one.count
     found: Counter[tuple[int, tuple[Counts, ...]]] = Counter()
-    for (number, _), node in contents.items():
-        found[number, tuple(sorted(map(tuple, node), reverse=True))] += 1
+    for (number, _), devices in contents.items():
+        found[number, tuple(sorted(map(tuple, devices), reverse=True))] += 1
     for number, group in enumerate(pool.groups):
         used = sum(1 for place in contents if place[0] == number)
         if group.nodes > used:

@@ -56,21 +56,22 @@ def asks(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Asks:
 
     Of the cluster's classes nothing matters but their names.
     """
-    profiles = tuple(_profiles(tenant, cluster, classes_of(catalog, cluster)))
     by_pods = {claim.profile for claim in tenant.document.spec.shared_claims}
-    sizes: dict[str, set[int]] = {}
+    charged: list[tuple[Profile, Mapping[str, int]]] = []
+    sizes: dict[str, tuple[int, ...]] = {}
     shared: set[str] = set()
     combined: set[str] = set()
-    for profile, taken, is_combined in profiles:
+    for profile, taken, is_combined in _profiles(tenant, cluster, classes_of(catalog, cluster)):
+        charged.append((profile, taken))
         for name, devices in taken.items():
-            sizes.setdefault(name, set()).add(devices)
+            known = sizes.get(name, ())
+            if devices not in known:
+                sizes[name] = tuple(sorted((*known, devices), reverse=True))
         if profile.name in by_pods:
             shared.update(taken)
         if is_combined:
             combined.update(taken)
-    ordered = {name: tuple(sorted(found, reverse=True)) for name, found in sizes.items()}
-    charged = tuple((profile, taken) for profile, taken, _ in profiles)
-    return Asks(charged, ordered, frozenset(shared), frozenset(combined))
+    return Asks(tuple(charged), sizes, frozenset(shared), frozenset(combined))
 
 
 def _profiles(
@@ -101,18 +102,21 @@ def _sum(
         most: dict[str, int] = {}
         for wanted in request.any_of or (request,):
             grant = grants.get(wanted.entitlement or "")
-            name = None if grant is None else _class(grant.tier.name, grant.policy, wanted.size)
-            if name is not None and name in classes:
+            name = _class(grant.tier.name, grant.policy, wanted.size) if grant is not None else ""
+            if name in classes:
                 most[name] = max(most.get(name, 0), wanted.count)
         if not most:
             return None
+        if not found:
+            found = most
+            continue
         for name, devices in most.items():
             found[name] = found.get(name, 0) + devices
     return found
 
 
 @lru_cache(maxsize=1024)
-def _class(tier: str, policy: Policy, size: str | int | None) -> str | None:
-    """The class of a tier that a size of a policy means, wherever there is one."""
+def _class(tier: str, policy: Policy, size: str | int | None) -> str:
+    """The class of a tier that a size of a policy means, wherever there is one; else empty."""
     part = policy.part(size)
-    return class_name(tier, policy, part) if part is not None else None
+    return class_name(tier, policy, part) if part is not None else ""

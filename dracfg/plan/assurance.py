@@ -167,8 +167,8 @@ def assurances(
     return tuple(found for one in known for found in assured(catalog, one))
 
 
-def assured(catalog: Catalog, one: Market) -> Iterator[Assurance]:
-    """The guarantees of one market.
+def assured(catalog: Catalog, one: Market, *, open_only: bool = False) -> Iterator[Assurance]:
+    """The guarantees of one market; `open_only` leaves out those that are proven once for all tenants.
 
     Where they do not lie on devices together, nothing more is asked. Claims of other tiers that may
     land here are taken to hold a device each: whatever they take of it, they don't hold more. What
@@ -177,13 +177,13 @@ def assured(catalog: Catalog, one: Market) -> Iterator[Assurance]:
     """
     kept = tuple(holding for holding in one.holdings if not holding.is_left)
     if len(kept) == len(one.holdings):
-        yield from _beside_strangers(catalog, one)
+        yield from _beside_strangers(catalog, one, open_only)
         return
     without = {
         _asked(found): found.verdict
-        for found in _beside_strangers(catalog, replace(one, holdings=kept))
+        for found in _beside_strangers(catalog, replace(one, holdings=kept), open_only)
     }
-    for found in _beside_strangers(catalog, one):
+    for found in _beside_strangers(catalog, one, open_only):
         refuted = isinstance(found.verdict, Refuted)
         if refuted and not isinstance(without.get(_asked(found)), Refuted):
             yield replace(found, verdict=LEFT)
@@ -191,14 +191,16 @@ def assured(catalog: Catalog, one: Market) -> Iterator[Assurance]:
             yield found
 
 
-def _beside_strangers(catalog: Catalog, one: Market) -> Iterator[Assurance]:
+def _beside_strangers(catalog: Catalog, one: Market, open_only: bool) -> Iterator[Assurance]:
     if not one.foreign:
-        yield from _assured(catalog, one)
+        yield from _assured(catalog, one, open_only)
         return
     among = replace(one, exempt=one.exempt + sum(one.foreign.values()), foreign={})
-    alone = {_asked(found): found for found in _assured(catalog, replace(one, foreign={}))}
+    alone = {
+        _asked(found): found for found in _assured(catalog, replace(one, foreign={}), open_only)
+    }
     ground = Ground(f"claims of {strangers(one)} counted as holding devices of this tier", "scope")
-    for found in _assured(catalog, among):
+    for found in _assured(catalog, among, open_only):
         by_itself = alone.get(_asked(found))
         if not isinstance(found.verdict, Refuted):
             yield replace(found, market=one, basis=(*found.basis, ground))
@@ -227,7 +229,7 @@ def crowded(one: Market) -> Unknown:
     )
 
 
-def _assured(catalog: Catalog, one: Market) -> Iterator[Assurance]:
+def _assured(catalog: Catalog, one: Market, open_only: bool) -> Iterator[Assurance]:
     promised = one.promised
     if not promised:
         return
@@ -239,10 +241,11 @@ def _assured(catalog: Catalog, one: Market) -> Iterator[Assurance]:
         yield Assurance(one, largest, "promised", together)
     if isinstance(together, Refuted) or together in (open_question, ABSENT):
         return
+    proven = open_only and isinstance(proofs.everything(False), Proven)
     seen: set[str] = set()
     for holding in promised:
         tenant = holding.tenant.name
-        if tenant not in seen:
+        if not proven and tenant not in seen:
             seen.add(tenant)
             yield _fits(proofs, holding)
         if holding.grant.policy.spec.guarantee == "nonBlocking":

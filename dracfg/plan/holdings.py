@@ -11,7 +11,7 @@ from dracfg.link.classes import class_name
 from dracfg.link.memo import per_catalog
 from dracfg.lower.kueuefacts import kueue_facts
 from dracfg.model.pool import Owner
-from dracfg.plan.asks import asks, classes_of
+from dracfg.plan.asks import Asks, asks, classes_of
 from dracfg.plan.promises import Holding, is_promise
 from dracfg.plan.proofs.shapes import Kind
 from dracfg.plan.supply import Supply, supplies
@@ -96,13 +96,16 @@ def _held(catalog: Catalog, tenant: Tenant, places: _Places) -> tuple[tuple[int,
 
 def _holdings(catalog: Catalog, tenant: Tenant, places: _Places) -> Iterator[tuple[int, Holding]]:
     spec = tenant.document.spec
+    known: dict[str, Asks] = {}
     for grant in tenant.grants if spec.state != "removed" else ():
         cluster, tier = grant.cluster, grant.tier
         for place in places.get((cluster.name, tier.name), ()):
             numbered = grant.on(place.owner)
             if not numbered:
                 continue
-            asked_for = asks(catalog, tenant, cluster)
+            if cluster.name not in known:
+                known[cluster.name] = asks(catalog, tenant, cluster)
+            asked_for = known[cluster.name]
             by_plugin, is_left = place.owner == "devicePlugin", place.owner not in grant.owners
             # Kueue counts templates; claims that a tenant writes by hand are outside of its queues.
             by_kueue = place.is_queued and not by_plugin and not is_left and not spec.own_claims

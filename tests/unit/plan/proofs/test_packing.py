@@ -59,3 +59,8 @@ def test_nodes_of_two_placements_add_up_on_a_device() -> None:
     assert is_packing(POOL, (Claims(SMALL, 4_000),), (half, half))
     assert not is_packing(POOL, (Claims(SMALL, 6_000),), (half, half, half))
     assert is_packing(POOL, (Claims(SMALL, 4_000),), (half, replace(half, devices=(1,))))
+
+
+def test_each_of_its_nodes_is_a_place() -> None:
+    placed = Placement(0, 2, 5, (0, 3), 4, 2)
+    assert list(placed.places()) == [(2, 5, 0), (2, 5, 3), (2, 6, 0), (2, 6, 3)]
