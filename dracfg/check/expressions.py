@@ -25,7 +25,8 @@ from dracfg.lower.gates import GatePlan
 from dracfg.lower.selectors import effective_match, request_selectors
 from dracfg.lower.selectors import expression as structured
 from dracfg.model import kinds
-from dracfg.plan.promises import Planned, claim_plans
+from dracfg.model.tenant import Profile
+from dracfg.plan.promises import Planned, planned
 from dracfg.source import Scalar, follow
 
 MOST_CLUSTERS = 3
@@ -83,9 +84,14 @@ def check_expressions(
         environment = environments[name] = _Environment(cluster.minor, gates)
         for class_plan in device_classes(catalog, cluster):
             judge.take(class_plan, environment, cluster)
-    for made in claim_plans(catalog):
+    for made in planned(catalog, catalog.clusters.values(), _chooses):
         judge.take_choices(made, environments[made.cluster.name])
     return tuple(dict.fromkeys(judge.findings()))
+
+
+def _chooses(profile: Profile) -> bool:
+    """Whether a request of the profile chooses something of a tier's parameters."""
+    return any(one.choose for request in profile.requests for one in request.any_of or (request,))
 
 
 class _Judge:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from dracfg.link.catalog import Catalog, Cluster, Grant, Policy, Tenant
 from dracfg.link.claims import ClaimPlan, claim_plan
-from dracfg.link.classes import ClassPlan, class_name, device_classes
+from dracfg.link.classes import ClassPlan, class_name, classes_by_name
 from dracfg.link.memo import per_catalog
 from dracfg.model.tenant import Profile
 
@@ -45,12 +45,6 @@ def charges(plan: ClaimPlan) -> Mapping[str, int]:
 
 
 @per_catalog
-def classes_of(catalog: Catalog, cluster: Cluster) -> Mapping[str, ClassPlan]:
-    """The classes of a cluster by their names."""
-    return {plan.name: plan for plan in device_classes(catalog, cluster)}
-
-
-@per_catalog
 def asks(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Asks:
     """What every profile asks for on the cluster, where it can be emitted there.
 
@@ -61,7 +55,9 @@ def asks(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Asks:
     sizes: dict[str, tuple[int, ...]] = {}
     shared: set[str] = set()
     combined: set[str] = set()
-    for profile, taken, is_combined in _profiles(tenant, cluster, classes_of(catalog, cluster)):
+    for profile, taken, is_combined in _profiles(
+        tenant, cluster, classes_by_name(catalog, cluster)
+    ):
         charged.append((profile, taken))
         for name, devices in taken.items():
             known = sizes.get(name, ())

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from dracfg.link.catalog import Catalog, Cluster, Tenant
-from dracfg.link.classes import class_name
+from dracfg.link.classes import class_name, classes_by_name
 from dracfg.link.memo import per_catalog
 from dracfg.lower.kueuefacts import kueue_facts
 from dracfg.model.pool import Owner
-from dracfg.plan.asks import Asks, asks, classes_of
+from dracfg.plan.asks import Asks, asks
 from dracfg.plan.promises import Holding, is_promise
 from dracfg.plan.proofs.shapes import Kind
 from dracfg.plan.supply import Supply, supplies
@@ -59,7 +59,7 @@ def holdings(catalog: Catalog) -> Mapping[Supply, tuple[Holding, ...]]:
             supply.tier.name,
             supply.owner,
             tuple(supply.kinds.items()),
-            frozenset(classes_of(catalog, supply.cluster)),
+            frozenset(classes_by_name(catalog, supply.cluster)),
         )
         for number, supply in enumerate(every)
     )

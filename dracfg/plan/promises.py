@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Policy, Tenant
-from dracfg.link.claims import ClaimPlan, claim_plan
+from dracfg.link.claims import ClaimPlan, plans_of
 from dracfg.link.grouping import grouped
 from dracfg.link.memo import per_catalog
 from dracfg.model.sharing import Consumable, Partitioned, TimeSliced
 from dracfg.model.tenant import Profile
-from dracfg.plan.asks import charges, classes_of
+from dracfg.plan.asks import charges
 from dracfg.plan.proofs.shapes import Claims, Kind
 from dracfg.plan.supply import EXEMPT, Supply
 
@@ -248,9 +248,10 @@ def planned(
 ) -> Iterator[Planned]:
     """The profiles that are wanted, on each of these clusters where they can be emitted."""
     for cluster in clusters:
-        classes = classes_of(catalog, cluster)
         for tenant in catalog.tenants_on(cluster.name):
-            for position, profile in enumerate(tenant.document.spec.profiles):
-                plan = claim_plan(tenant, profile, cluster, classes) if is_wanted(profile) else None
-                if plan is not None:
+            wanted = [*map(is_wanted, tenant.document.spec.profiles)]
+            if not any(wanted):
+                continue
+            for position, plan in enumerate(plans_of(catalog, cluster, tenant)):
+                if plan is not None and wanted[position]:
                     yield Planned(tenant, position, plan, cluster, charges(plan))
