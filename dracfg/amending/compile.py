@@ -23,7 +23,7 @@ from dracfg.emit.apply import apply
 from dracfg.emit.intact import intact
 from dracfg.emit.layout import OUT
 from dracfg.emit.listing import read as read_standing_file
-from dracfg.emit.lock import read_lock
+from dracfg.emit.lock import LockReading, read_lock
 from dracfg.emit.tree import plan
 from dracfg.judging import Emitted, Judgement, emitted, judge, limited
 from dracfg.model.kept import parse_files
@@ -87,14 +87,15 @@ def amend(
     kept = (*others, *(one for one in last.details.of_units if one not in was.findings))
     if {*was.findings} != {*judged.of_units} or any(_points_into(one, changed) for one in kept):
         return None
-    if clock.measure("read", hashed) != last.lock:
+    locked = clock.measure("read", lambda: read_lock(out))
+    if not clock.measure("read", hashed) == last.lock == locked.digest:
         return None
     whole = replace(
         last.details,
         whole=judged.checked.whole,
         by_tenant=(*others, *judged.by_tenant),
     )
-    return _patched(out, whole, seen, judged, was, only, clock)
+    return _patched(out, locked, whole, seen, judged, was, only, clock)
 
 
 def _points_into(finding: Diagnostic, changed: Collection[str]) -> bool:
@@ -113,6 +114,7 @@ def _files_before(now: Sources, known: KnownFiles, changed: Mapping[str, str]) -
 
 def _patched(
     out: Path,
+    locked: LockReading,
     details: Details,
     seen: Seen,
     judged: Judgement,
@@ -120,11 +122,10 @@ def _patched(
     only: Collection[str],
     clock: Timings,
 ) -> Amended | None:
-    lock = read_lock(out).lock
-    if lock is None:
+    if locked.lock is None:
         return None
     standing = Tree(
-        lock, details.sizes, seen.recorded, lambda path: read_standing_file(f"{out}/{path}")
+        locked.lock, details.sizes, seen.recorded, lambda path: read_standing_file(f"{out}/{path}")
     )
     before = Emission.of(was.units, was.rendered)
     now = Emission.of(judged.units, judged.rendered)
@@ -132,12 +133,14 @@ def _patched(
         made = clock.measure("emit", lambda: patch(before, now, standing, only))
     except NoPatch:
         return None
-    return clock.measure("emit", lambda: _written(out, details, judged, made))
+    return clock.measure("emit", lambda: _written(out, locked, details, judged, made))
 
 
-def _written(out: Path, details: Details, judged: Judgement, made: Patch) -> Amended | None:
-    tree = plan(out, made.units.values(), scope=made.units.__contains__)
-    if tree.conflicts or tree.strays or tree.lock_fault:
+def _written(
+    out: Path, locked: LockReading, details: Details, judged: Judgement, made: Patch
+) -> Amended | None:
+    tree = plan(out, made.units.values(), scope=made.units.__contains__, known=locked)
+    if tree.conflicts or tree.strays or tree.lock_content != locked.content:
         return None
     applied = apply(tree)
     files = tuple(made.units.values())
