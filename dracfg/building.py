@@ -35,7 +35,7 @@ class Rendered:
     """Units as files; of objects, only what is asked for later is left.
 
     `sizes` counts the objects of each unit. `states` has, by the path below `out/`, the objects of
-    files that the next compile reads, as a list in JSON.
+    files that the next compile reads, as a list in JSON, where units are to be remembered.
     """
 
     files: tuple[UnitFiles, ...]
@@ -43,8 +43,9 @@ class Rendered:
     states: Mapping[str, bytes]
 
 
-Form = Literal["units", "files", "both", "none"]
-"""As what units are kept; as none, what they are judged by is all that is left."""
+Form = Literal["units", "files", "remembered", "both", "none"]
+"""As what units are kept: remembered are files with what the next run can know of them; as none, what they
+are judged by is all that is left."""
 NOTHING_RENDERED = Rendered((), {}, {})
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
@@ -87,7 +88,7 @@ def built_by(
     def builder(catalog: Catalog, standing: Standing, form: Form) -> tuple[ClusterBuild, ...]:
         work = partial(build, catalog, standing, form)
         names = chosen(catalog.clusters)
-        return tuple(executor.map(work, names) if form in ("files", "none") else map(work, names))
+        return tuple(executor.map(work, names) if _is_small(form) else map(work, names))
 
     return builder
 
@@ -127,13 +128,18 @@ def build(catalog: Catalog, standing: Standing, form: Form, name: str) -> Cluste
     if form == "units":
         return made
     if form != "none":
-        made = replace(made, rendered=render(made.units))
-    if form == "both":
+        made = replace(made, rendered=render(made.units, remembered=form == "remembered"))
+    if not _is_small(form):
         return made
     return replace(made, units=(), plan=replace(made.plan, uses=()))
 
 
-def render(units: Iterable[Unit]) -> Rendered:
+def _is_small(form: Form) -> bool:
+    """Whether what becomes of a cluster can be sent: objects take many times what their files do."""
+    return form in ("files", "remembered", "none")
+
+
+def render(units: Iterable[Unit], *, remembered: bool = False) -> Rendered:
     """Units as their files."""
     files: list[UnitFiles] = []
     sizes: dict[str, int] = {}
@@ -142,7 +148,7 @@ def render(units: Iterable[Unit]) -> Rendered:
     for unit in units:
         files.append(render_unit(unit, writer))
         sizes[unit.path] = len(unit.artifacts)
-        states |= states_of(unit)
+        states |= states_of(unit) if remembered else {}
     return Rendered(tuple(files), sizes, states)
 
 

@@ -51,8 +51,9 @@ def compile_remembered(
         )
     else:
         done = compile_repository(
-            tree, check=check, jobs=jobs, timings=timings, today=today, seen=seen, builder=builder
-        )
+            tree, check=check, jobs=jobs, timings=timings, today=today, seen=seen,
+            form="remembered", builder=builder,
+        )  # fmt: skip
         outcome, details = outcome_of(done), _details(done)
     if done.tree is not None and done.applied is not None:
         states.remember(done.judgement.rendered.states, done.tree.lock)

@@ -65,11 +65,7 @@ def part_of(
 ) -> Part:
     """The part of a shard that built these clusters."""
     clusters = (
-        ClusterPart(
-            replace(build, engine={}, rendered=replace(build.rendered, states={})),
-            tuple(build.engine.items()),
-        )
-        for build in builds
+        ClusterPart(replace(build, engine={}), tuple(build.engine.items())) for build in builds
     )
     return Part(shard, day, inputs, checked, tuple(clusters))
 
