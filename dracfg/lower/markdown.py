@@ -11,8 +11,10 @@ import re
 import shlex
 from functools import cache
 from importlib import resources
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 OWN = "dracfg.lower"
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~&#])")
@@ -50,6 +52,8 @@ def page(name: str, package: str = OWN) -> Template:
 
     What it imports are templates of this package.
     """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # few runs render a page
+
     environment = Environment(
         loader=FunctionLoader(lambda imported: _text(OWN, imported)),
         undefined=StrictUndefined,

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.bench.changes import change_one, change_share, commit
+from tests.bench.changes import change_one, change_share, commit, packed
 from tests.bench.fleet import fleet
 from tests.bench.measure import Cost, run
 from tests.bench.neighbours import Tools, floor, neighbours
@@ -67,6 +67,7 @@ def measure(root: Path, jobs: int) -> Iterator[Row]:
         print("no git: the diff is left out", file=sys.stderr)
         return
     commit(root)
+    packed(root)
     change_share(root, PERCENT)
     diff = run([*dracfg, "diff", "HEAD", "-q", "-C", root, "--format", "json"], most=1)
     yield Row(f"diff, {PERCENT} % of tenants changed", diff)
