@@ -50,10 +50,7 @@ def _unit(catalog: Catalog, unit: Unit) -> Iterator[Diagnostic]:
             f"above {MAX_SYNCED:,} that takes minutes",
             found=f"{len(unit.artifacts):,}",
             expected=f"at most {MAX_SYNCED:,}",
-            help="each tenant of a cluster is one or two of them: spread tenants over more clusters"
-            if cluster is None
-            else "objects of one namespace are never torn apart: "
-            "spread the tenant's profiles over more namespaces",
+            help=_how_to_shrink(unit.path),
         )
     minor = None if cluster is None else cluster.minor
     # A spec in several namespaces is one thing: where nothing is wrong with it, nothing is again.
@@ -73,6 +70,17 @@ def _unit(catalog: Catalog, unit: Unit) -> Iterator[Diagnostic]:
                     sound.add(spec)
         if minor is not None:
             yield from _schema(catalog, unit, artifact, minor)
+
+
+def _how_to_shrink(path: str) -> str:
+    if path.startswith("gitops/flux/"):
+        return "each tenant of a cluster is one of them: spread tenants over more clusters"
+    if path.startswith("gitops/"):
+        return "each cluster is two of them: give some clusters a repository of their own"
+    return (
+        "objects of one namespace are never torn apart: "
+        "spread the tenant's profiles over more namespaces"
+    )
 
 
 def _spec(catalog: Catalog, artifact: Artifact, minor: str | None) -> Iterator[Diagnostic]:

@@ -134,6 +134,20 @@ def test_a_unit_with_too_many_objects(build, count, codes):
     assert [f.code for f in check_units(catalog, [given])] == codes
 
 
+@pytest.mark.parametrize(
+    ("path", "mended"),
+    [
+        ("prod/tenants/vision", "over more namespaces"),
+        ("gitops/flux/prod", "over more clusters"),
+        ("gitops/argocd/_root", "a repository of their own"),
+    ],
+)
+def test_what_makes_a_large_unit_smaller_depends_on_what_it_holds(build, path, mended):
+    given = replace(unit(*(thing(name=f"a{i}") for i in range(1001))), path=path)
+    (finding,) = check_units(build().catalog, [given])
+    assert finding.help.endswith(mended)
+
+
 RESERVED = [
     "app.kubernetes.io/instance",
     "app.kubernetes.io/managed-by",
