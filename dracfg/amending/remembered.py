@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 
-from dracfg.amending.compile import amend
 from dracfg.building import Builder
 from dracfg.cache.documents import KnownFiles
 from dracfg.cache.outcome import Outcome
@@ -43,6 +42,8 @@ def compile_remembered(
     last = None if check else timings.measure("read", store.last)
     amended = None
     if last is not None:
+        from dracfg.amending.compile import amend  # the first run of a repository needs none of it
+
         amended = amend(tree, last, known, seen, jobs=jobs, today=today, timings=timings)
     if amended is not None:
         done, details = amended.compiled, amended.details

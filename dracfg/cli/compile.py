@@ -153,7 +153,6 @@ def _compile(
     today: date | None,
 ) -> tuple[Outcome, Lines]:
     """Works it out; a whole repository on top of what the last run left, where there is a `store`."""
-    from dracfg.amending.remembered import compile_remembered
     from dracfg.building import built_by
     from dracfg.cache.compiler import release
     from dracfg.executors.executor import open_executor
@@ -164,6 +163,8 @@ def _compile(
     with open_executor(spec, jobs, probe=release) as executor:
         builder, beside = built_by(executor), executor.beside
         if store is not None:
+            from dracfg.amending.remembered import compile_remembered
+
             return compile_remembered(
                 tree, store, check=check, jobs=beside, timings=clock, today=today, builder=builder
             )
