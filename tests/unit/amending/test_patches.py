@@ -36,7 +36,7 @@ def emission(*units: Unit) -> Emission:
 
 
 def tree(units: Iterable[Unit]) -> Tree:
-    rendered = render(units)
+    rendered = render(units, remembered=True)
     content = {f"{u.path}/{name}": data for u in rendered.files for name, data in u.files.items()}
     lock = Lock({u.path: {n: digest(d) for n, d in u.files.items()} for u in rendered.files})
     known = {
