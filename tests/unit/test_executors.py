@@ -342,6 +342,8 @@ from pathlib import Path
 from dracfg.executors.executor import open_executor
 from dracfg.executors.spec import ExecutorSpec
 
+# A shell that starts something in the background has it ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 folder = Path(sys.argv[1])
 
 def work(portion):
