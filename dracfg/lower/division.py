@@ -16,6 +16,9 @@ from dracfg.source.standing import Standing
 MAX_OBJECTS = 900
 """Objects of one synced unit. `kubectl kustomize` needs a second for 1,000 and minutes for 12,000."""
 
+_MOST_PARTS = 1024
+"""Of one unit: no cluster carries as many objects. Where so many folders stand, somebody else made them."""
+
 
 def divided(
     path: str,
@@ -60,7 +63,7 @@ def _number(fixed: int, groups: Mapping[str, Sequence[Artifact]], least: int) ->
     """How many parts are needed: the least power of two with which none is too large, or none holds two."""
     placed = [(_place(name), len(group)) for name, group in groups.items() if group]
     number = 1
-    while number < least or _is_crowded(number, fixed, placed):
+    while number < _MOST_PARTS and (number < least or _is_crowded(number, fixed, placed)):
         number *= 2
     return number
 

@@ -90,6 +90,20 @@ def test_there_are_as_many_parts_as_stand(stand: list[str], parts: int) -> None:
     assert len(divided("west/guard", (), held, Standing(texts=texts))) == parts
 
 
+def test_a_folder_that_dracfg_can_not_have_made_asks_for_no_more_parts_than_it_makes() -> None:
+    texts = {"west/guard.99999999999/kustomization.yaml": ""}
+    held = groups({f"team-{i}": 1 for i in range(8)})
+    units = divided("west/guard", (), held, Standing(texts=texts))
+    assert sum(len(unit.artifacts) for unit in units) == 8
+    assert len(shares(held, least=99999999999)) == 1024
+
+
+def test_groups_that_would_need_very_many_parts_share_some() -> None:
+    parts = shares(groups({f"team-{i}": MAX_OBJECTS for i in range(400)}))
+    assert len(parts) == 1024
+    assert sum(map(len, parts)) == 400 * MAX_OBJECTS
+
+
 def test_places_are_the_same_everywhere() -> None:
     """A tree that was compiled elsewhere must not move anybody."""
     parts = shares(groups({f"team-{i}": 300 for i in range(6)}))
