@@ -88,7 +88,7 @@ def _answered(pair: Pair) -> Iterator[tuple[Place, _Answers | None, _Answers | N
         if cluster not in before.clusters:
             continue
         first, second = old.get(place, ()), new[place]
-        if not _same(before, after, first, second):
+        if not is_same(before, after, first, second):
             yield place, _answers(before, first), _answers(after, second)
 
 
@@ -106,7 +106,7 @@ def word(answer: Assurance) -> str:
     return "after reclaim" if answer.reclaimed else "proven"
 
 
-def _same(
+def is_same(
     before: Catalog, after: Catalog, first: Sequence[Market], second: Sequence[Market]
 ) -> bool:
     """Whether nothing that a proof looks at differs."""
@@ -127,8 +127,8 @@ def _watched(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
 
 def _is_equal(one: Market, other: Market) -> bool:
     return (
-        (one.supply.pool, one.supply.restored, one.exempt)
-        == (other.supply.pool, other.supply.restored, other.exempt)
+        (one.supply.pool, one.supply.restored, one.exempt, one.foreign)
+        == (other.supply.pool, other.supply.restored, other.exempt, other.foreign)
         and len(one.holdings) == len(other.holdings)
         and all(
             mine is its or _numbers(mine) == _numbers(its)

@@ -10,6 +10,7 @@ from hypothesis import given
 
 from dracfg.diff.counterparts import linked_otherwise
 from dracfg.diff.markets import Markets, Place, markets_by_place
+from dracfg.diff.proofs import is_same
 from dracfg.link.catalog import Catalog
 from dracfg.plan.assurance import assured
 from dracfg.plan.promises import Holding
@@ -115,3 +116,28 @@ def test_what_stays_is_not_made_out_again() -> None:
             for side in (old, new)
         )
         assert first == second
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_proofs_are_held_against_each_other_wherever_a_market_differs(edit: str) -> None:
+    """Also where only claims of another tier may land on the same devices."""
+    before = linked([]).catalog
+    done = linked([edit], since=before)
+    if done.catalog.poisoned:
+        return
+    old, new = markets_by_place(before, done.catalog)
+    for place in old.keys() & new.keys():
+        first, second = (
+            [
+                (
+                    [numbers(holding) for holding in market.holdings],
+                    market.exempt,
+                    dict(market.foreign),
+                    market.supply.pool,
+                )
+                for market in side[place]
+            ]
+            for side in (old, new)
+        )
+        if first != second:
+            assert not is_same(before, done.catalog, old[place], new[place])
