@@ -74,7 +74,7 @@ def _unit(catalog: Catalog, unit: Unit) -> Iterator[Diagnostic]:
 
 def _how_to_shrink(path: str) -> str:
     if path.startswith("gitops/flux/"):
-        return "each tenant of a cluster is one of them: spread tenants over more clusters"
+        return "who stands in it stays, or Flux might prune it: spread tenants over more clusters"
     if path.startswith("gitops/"):
         return "each cluster is two of them: give some clusters a repository of their own"
     return (

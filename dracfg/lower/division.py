@@ -8,7 +8,9 @@ another may be missing for a while. Knows neither clusters nor tenants.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 
 from dracfg.lower.artifact import Artifact, Unit
 from dracfg.source.standing import Standing
@@ -46,6 +48,34 @@ def shares(
     for name, group in groups.items():
         parts[_place(name) % len(parts)] += group
     return tuple(map(tuple, parts))
+
+
+def settled(
+    groups: Mapping[str, Sequence[Artifact]], places: Mapping[str, int], first: int
+) -> dict[int, tuple[Artifact, ...]]:
+    """What of the groups each part holds, by its number, counted from 1; for what must never move.
+
+    A group stays in the part that `places` names. Another goes to the first part with room for it: the
+    very first holds `first` objects of groups, all others MAX_OBJECTS.
+    """
+    numbers = {name: places[name] for name in groups if name in places}
+    sizes: Counter[int] = Counter()
+    for name, number in numbers.items():
+        sizes[number] += len(groups[name])
+    held: dict[int, list[Artifact]] = {}
+    for name, group in groups.items():
+        if name not in numbers:
+            numbers[name] = _with_room(sizes, len(group), first)
+            sizes[numbers[name]] += len(group)
+        held.setdefault(numbers[name], []).extend(group)
+    return {number: tuple(held[number]) for number in sorted(held)}
+
+
+def _with_room(sizes: Counter[int], size: int, first: int) -> int:
+    """The first part that can hold so many objects more, or the first that holds none."""
+    if sizes[1] + size <= first:
+        return 1
+    return next(i for i in count(2) if not sizes[i] or sizes[i] + size <= MAX_OBJECTS)
 
 
 def part_path(path: str, i: int) -> str:

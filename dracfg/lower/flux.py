@@ -9,18 +9,31 @@ Source: fluxcd/kustomize-controller docs/spec/v1/kustomizations.md, internal/con
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dracfg.link.catalog import Catalog, Cluster
-from dracfg.lower.artifact import Artifact, Unit, make
-from dracfg.lower.layers import LAYERS, SyncUnit, sync_units
+from dracfg.lower.artifact import Artifact, Unit, make, origin_of
+from dracfg.lower.division import MAX_OBJECTS, part_path, settled
+from dracfg.lower.layers import (
+    CLUSTER,
+    LAYERS,
+    TENANT,
+    SyncUnit,
+    gitops_path,
+    sync_name,
+    sync_units,
+)
 from dracfg.lower.sync import group_of
 from dracfg.model.cluster import Flux
+from dracfg.source.standing import Standing
 
 FILE = "kustomizations.yaml"
 
 _API = "kustomize.toolkit.fluxcd.io/v1"
+
+_OF_TENANTS = MAX_OBJECTS - 150
+"""What tenants may take of a cluster's first unit: guards, and parts of its own, still grow beside them."""
 
 _HEALTH: dict[tuple[str, str], dict[str, str]] = {
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): {
@@ -39,25 +52,72 @@ _HEALTH: dict[tuple[str, str], dict[str, str]] = {
 """Kinds of which Flux would take any object for ready. The first expression that holds decides."""
 
 
-def kustomizations(catalog: Catalog, cluster: Cluster, units: Iterable[Unit]) -> tuple[Unit, ...]:
-    """The unit `gitops/flux/<cluster>`, with a Kustomization for each of the cluster's units."""
+def kustomizations(
+    catalog: Catalog, cluster: Cluster, units: Iterable[Unit], standing: Standing
+) -> tuple[Unit, ...]:
+    """The unit `gitops/flux/<cluster>`, with a Kustomization for each of the cluster's units.
+
+    Where tenants are too many for one, more of them lie in parts of it, and it holds a Kustomization for
+    each part. Whoever stands in one stays there: Flux may prune what went from one to another, and a
+    tenant's access with it.
+    """
     gitops = cluster.document.spec.gitops
     synced = sync_units(cluster, units) if isinstance(gitops, Flux) else ()
     if not isinstance(gitops, Flux) or not synced:
         return ()
-    return (Unit(f"gitops/flux/{cluster.name}", _kustomizations(catalog, gitops, synced)),)
-
-
-def _kustomizations(
-    catalog: Catalog, gitops: Flux, synced: Sequence[SyncUnit]
-) -> tuple[Artifact, ...]:
-    made = []
+    own: list[Artifact] = []
+    groups: dict[str, list[Artifact]] = {}
     before: list[str] = []
     for layer in LAYERS:
         here = [one for one in synced if one.layer == layer]
-        made += [_kustomization(catalog, gitops, one, before) for one in here]
+        for one in here:
+            held = own if one.tenant is None else groups.setdefault(one.tenant, [])
+            held.append(_kustomization(catalog, gitops, one, before))
         before = [one.name for one in here] or before
-    return tuple(made)
+    path = f"gitops/flux/{cluster.name}"
+    shares = settled(groups, _places(standing, path), _OF_TENANTS)
+    first = shares.pop(1, ())
+    parts = [Unit(part_path(path, number - 1), share) for number, share in shares.items()]
+    return (Unit(path, (*own, *(_part(cluster, gitops, one) for one in parts), *first)), *parts)
+
+
+def _places(standing: Standing, path: str) -> Mapping[str, int]:
+    """The part in which each tenant stands, counted from 1."""
+    return {
+        tenant: number
+        for number, thing in standing.numbered(path, FILE)
+        if (tenant := thing["metadata"].get("labels", {}).get(TENANT)) is not None
+    }
+
+
+def _part(cluster: Cluster, gitops: Flux, unit: Unit) -> Artifact:
+    """The Kustomization of a part.
+
+    It names no account, as the one above it need not: who may write Kustomizations may take any account
+    of their namespace. When it goes, its last tenants have gone.
+    """
+    origin = origin_of(cluster.document, "spec", "gitops")
+    number = unit.path.rpartition(".")[2]
+    spec = {
+        "interval": _go_duration(gitops.interval),
+        "retryInterval": "2m",
+        "path": f"./{gitops_path(cluster, unit.path.partition('/')[2])}",
+        "prune": True,
+        "deletionPolicy": "MirrorPrune",
+        "sourceRef": _source(gitops),
+        "timeout": "3m",
+        "wait": False,
+    }
+    made = make(
+        _API,
+        "Kustomization",
+        sync_name(cluster, f"kustomizations.{number}"),
+        origin,
+        {"spec": spec},
+        namespace=gitops.namespace,
+        labels={CLUSTER: cluster.name},
+    )
+    return Artifact(made, FILE, origin)
 
 
 def _kustomization(

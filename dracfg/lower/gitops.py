@@ -35,7 +35,7 @@ def engine_units(
     """What the cluster's engine reads: one object for each of its `units` that is synced."""
     return (
         *applications(catalog, cluster, units, standing),
-        *kustomizations(catalog, cluster, units),
+        *kustomizations(catalog, cluster, units, standing),
     )
 
 

@@ -36,6 +36,7 @@ STATE_FILES = (
     "*/tenants/*/claim-templates.yaml",
     "*/tenants/*/claims.yaml",
     "*/tenants/*/retired/*.yaml",
+    "gitops/flux/*/kustomizations.yaml",
 )
 
 TEXT_FILES = (
@@ -70,15 +71,17 @@ class Standing:
 
     files: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
-    _parts: Mapping[tuple[str, str], Sequence[str]] = field(init=False, repr=False, compare=False)
+    _parts: Mapping[tuple[str, str], Sequence[tuple[int, str]]] = field(
+        init=False, repr=False, compare=False
+    )
     _last: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         found = sorted(_found_in_parts(self.files))
-        parts: dict[tuple[str, str], list[str]] = {}
+        parts: dict[tuple[str, str], list[tuple[int, str]]] = {}
         last: dict[str, int] = {}
         for number, unit, file, path in found:
-            parts.setdefault((unit, file), []).append(path)
+            parts.setdefault((unit, file), []).append((number, path))
             last[unit] = number
         for number, unit, _, _ in _found_in_parts(self.texts):
             last[unit] = max(number, last.get(unit, 1))
@@ -90,9 +93,13 @@ class Standing:
 
         A part that lacks the file is passed over: not each of them holds claims or retired templates.
         """
-        return tuple(
-            thing for path in self._parts.get((unit, file), ()) for thing in self.files[path]
-        )
+        return tuple(thing for _, thing in self.numbered(unit, file))
+
+    def numbered(self, unit: str, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The same, with the number of the part that holds each: 1 for the unit itself."""
+        for number, path in self._parts.get((unit, file), ()):
+            for thing in self.files[path]:
+                yield number, thing
 
     def last_part(self, unit: str) -> int:
         """The number of a unit's last part (`guard.8`: 8); 1 where it stands alone, or not at all."""
@@ -252,7 +259,7 @@ def _found_in_parts(paths: Iterable[str]) -> Iterator[tuple[int, str, str, str]]
     """(number of the part, unit, file in it, path) of each path."""
     for path in paths:
         steps = path.split("/")
-        depth = 3 if steps[1] in ("tenants", "argocd") else 2
+        depth = 3 if steps[1] in ("tenants", "argocd", "flux") else 2
         if (part := _PART.fullmatch(steps[depth - 1])) is not None:
             unit = "/".join((*steps[: depth - 1], part[1]))
             yield int(part[2] or 1), unit, "/".join(steps[depth:]), path

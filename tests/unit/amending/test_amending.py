@@ -18,6 +18,7 @@ from dracfg.building import build_all
 from dracfg.cache.outcome import Outcome
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Store
+from dracfg.lower import division, flux
 from dracfg.outcomes import outcome_of
 from dracfg.passes import Timings
 from dracfg.pipeline import compile_repository
@@ -306,4 +307,29 @@ def test_any_changes_of_any_tenants(seed: int, root: Path, tmp_path: Path) -> No
     for _ in range(6):
         for path in rng.sample(tenants(root), rng.randint(1, 3)):
             edit(path, next(changes))
+        holds_as_a_whole(root, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_changes_of_tenants_whose_units_lie_in_parts(
+    seed: int, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tree whose parts were filled as they are by another order than a whole compile would take."""
+    monkeypatch.setattr(division, "MAX_OBJECTS", 3)
+    monkeypatch.setattr(flux, "_OF_TENANTS", 2)
+    first, *others = tenants(root)
+    kept = {path: path.read_bytes() for path in others[:6]}
+    shutil.rmtree(root / "out")
+    for path in kept:
+        path.unlink()
+    assert run(root).written
+    for path, data in kept.items():
+        path.write_bytes(data)
+    assert run(root).written
+    assert len(list((root / "out" / "gitops" / "flux").glob("cluster-02.*"))) > 2
+    rng = random.Random(seed)
+    changes = _changes(rng)
+    for _ in range(3):
+        edit(first, next(changes))
+        edit(rng.choice(others), next(changes))
         holds_as_a_whole(root, tmp_path)

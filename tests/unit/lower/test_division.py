@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dracfg.lower.artifact import Artifact, Origin
-from dracfg.lower.division import MAX_OBJECTS, divided, is_part, part_path, shares
+from dracfg.lower.division import MAX_OBJECTS, divided, is_part, part_path, settled, shares
 from dracfg.source.standing import Standing
 
 NOTHING = Standing()
@@ -134,3 +134,44 @@ def test_parts_are_known_by_their_path(path: str, unit: str, *, yes: bool) -> No
 
 def test_parts_are_numbered_from_two() -> None:
     assert [part_path("a", i) for i in range(3)] == ["a", "a.2", "a.3"]
+
+
+@settings(deadline=None)
+@given(many, many, st.integers(0, MAX_OBJECTS))
+def test_who_has_settled_stays_whoever_comes_or_goes(
+    before: dict[str, int], now: dict[str, int], first: int
+) -> None:
+    stood = settled_places(settled(groups(before), {}, first))
+    stands = settled_places(settled(groups(now), stood, first))
+    assert stands.keys() == now.keys()
+    assert all(stands[name] == stood[name] for name in now.keys() & stood.keys())
+
+
+@settings(deadline=None)
+@given(many, st.integers(0, MAX_OBJECTS))
+def test_whoever_settles_finds_room(sizes: dict[str, int], first: int) -> None:
+    held = settled(groups(sizes), {}, first)
+    assert sum(map(len, held.values())) == sum(sizes.values())
+    assert all(
+        len(part) <= (first if number == 1 else MAX_OBJECTS) for number, part in held.items()
+    )
+
+
+def test_what_leaves_makes_room_in_the_first_part_that_has_it() -> None:
+    held = settled(groups({"a": 900, "b": 900, "c": 100, "d": 1}), {"a": 1, "b": 2, "c": 4}, 900)
+    assert settled_places(held) == {"a": 1, "b": 2, "c": 4, "d": 3}
+    held = settled(groups({"b": 900, "c": 100, "d": 1}), {"b": 2, "c": 4}, 900)
+    assert settled_places(held) == {"b": 2, "c": 4, "d": 1}
+
+
+def test_a_part_that_is_too_large_already_keeps_what_it_has() -> None:
+    held = settled(groups({"a": 600, "b": 600, "c": 1}), {"a": 1, "b": 1}, 900)
+    assert settled_places(held) == {"a": 1, "b": 1, "c": 2}
+
+
+def settled_places(parts: dict[int, tuple[Artifact, ...]]) -> dict[str, int]:
+    return {
+        one.object["metadata"]["namespace"]: number
+        for number, part in parts.items()
+        for one in part
+    }

@@ -10,15 +10,21 @@ import pytest
 from dracfg.link.catalog import Catalog
 from dracfg.lower.artifact import Artifact, Origin, Unit, make
 from dracfg.lower.flux import kustomizations
+from dracfg.source.standing import Standing
 
 ORIGIN = Origin("all.yaml", "Cluster", "west")
 ADMISSION = "admissionregistration.k8s.io/v1"
 
 
-def flux(catalog: Catalog, units: Iterable[Unit]) -> tuple[Unit, ...]:
+def flux(
+    catalog: Catalog, units: Iterable[Unit], standing: Standing | None = None
+) -> tuple[Unit, ...]:
     """What all clusters come to, as a compile puts it together."""
     listed = tuple(units)
-    made = (kustomizations(catalog, of, listed) for of in catalog.clusters.values())
+    made = (
+        kustomizations(catalog, of, listed, standing or Standing())
+        for of in catalog.clusters.values()
+    )
     return tuple(one for of in made for one in of)
 
 
@@ -211,3 +217,84 @@ def test_a_tenant_that_comes_or_goes_changes_only_its_own_entry(catalog_of: Any)
     after = by_name(flux(catalog_of(*documents, tenant("audio")), units))
     assert after.keys() - before.keys() == {"dracfg-west-tenant-audio"}
     assert {name: after[name] for name in before} == before
+
+
+def many(*tenants: str) -> list[Unit]:
+    return [
+        unit("west/guard"),
+        unit("west/platform"),
+        *(unit(f"west/tenants/{t}") for t in tenants),
+    ]
+
+
+def standing(units: Iterable[Unit]) -> Standing:
+    return Standing(
+        {f"{one.path}/kustomizations.yaml": tuple(a.object for a in one.artifacts) for one in units}
+    )
+
+
+def tenants_of(units: Iterable[Unit]) -> dict[str, list[str]]:
+    return {
+        one.path: [
+            tenant
+            for artifact in one.artifacts
+            if (tenant := artifact.object["metadata"]["labels"].get("dracfg.dev/tenant"))
+        ]
+        for one in units
+    }
+
+
+NAMES = [f"t{number:04}" for number in range(1700)]
+
+
+def test_tenants_that_are_too_many_for_one_unit_lie_in_parts_of_it(catalog_of: Any) -> None:
+    made = flux(catalog_of(cluster()), many(*NAMES))
+    held = tenants_of(made)
+    assert list(held) == ["gitops/flux/west", "gitops/flux/west.2", "gitops/flux/west.3"]
+    assert sorted(name for part in held.values() for name in part) == NAMES
+    assert all(len(one.artifacts) <= 900 for one in made)
+    part = by_name(made)["dracfg-west-kustomizations.2"]
+    assert part["metadata"]["labels"].get("dracfg.dev/layer") is None
+    assert part["spec"] == {
+        "interval": "60m",
+        "retryInterval": "2m",
+        "path": "./out/gitops/flux/west.2",
+        "prune": True,
+        "deletionPolicy": "MirrorPrune",
+        "sourceRef": {"kind": "GitRepository", "name": "flux-system"},
+        "timeout": "3m",
+        "wait": False,
+    }
+    first = [artifact.object["metadata"]["name"] for artifact in made[0].artifacts]
+    assert first[:4] == [
+        "dracfg-west-guard",
+        "dracfg-west-platform",
+        "dracfg-west-kustomizations.2",
+        "dracfg-west-kustomizations.3",
+    ]
+
+
+def test_a_tenant_stays_in_the_part_in_which_it_stands(catalog_of: Any) -> None:
+    catalog = catalog_of(cluster())
+    before = flux(catalog, many(*NAMES))
+    newcomers = [f"a{number}" for number in range(40)]
+    left = [name for name in NAMES if name not in ("t0003", "t0800", "t0801")]
+    now = tenants_of(flux(catalog, many(*newcomers, *left), standing(before)))
+    for path, stood in tenants_of(before).items():
+        assert set(stood) & set(left) <= set(now[path])
+    assert [len(set(now[path]) & set(newcomers)) for path in now] == [1, 2, 37]
+
+
+def test_a_part_without_tenants_goes_and_the_others_keep_their_numbers(catalog_of: Any) -> None:
+    catalog = catalog_of(cluster())
+    before = flux(catalog, many(*NAMES))
+    last = tenants_of(before)["gitops/flux/west.3"]
+    now = flux(catalog, many(*last), standing(before))
+    assert tenants_of(now) == {"gitops/flux/west": [], "gitops/flux/west.3": last}
+    assert "dracfg-west-kustomizations.2" not in by_name(now)
+
+
+def test_units_of_one_tenant_stay_together(catalog_of: Any) -> None:
+    names = [f"t{number:04}" for number in range(749)]
+    made = flux(catalog_of(cluster()), [*many(*names, "vision"), unit("west/tenants/vision.2")])
+    assert tenants_of(made)["gitops/flux/west.2"] == ["vision", "vision"]
