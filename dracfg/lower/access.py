@@ -28,6 +28,7 @@ from dracfg.lower.roles import (
     applier_verbs,
     fixed_roles,
 )
+from dracfg.lower.sync import make_synced
 from dracfg.model.tenant import GroupSubject, ServiceAccountSubject, Subject, UserSubject
 
 ROLES_FILE = "roles.yaml"
@@ -49,7 +50,9 @@ def cluster_roles(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ...]:
             reasons.setdefault(role, []).append(why)
     return tuple(
         Artifact(
-            make(RBAC_API, "ClusterRole", role.name, origin, {"rules": list(role.rules)}),
+            make_synced(
+                cluster, RBAC_API, "ClusterRole", role.name, origin, {"rules": list(role.rules)}
+            ),
             ROLES_FILE,
             origin,
             tuple(reasons[role.name]),
@@ -79,7 +82,7 @@ def role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
     ]
     if spec.own_claims:
         held.append((OWN_CLAIMS, spec.access.use, "use"))
-    bindings = [_binding(tenant, *one) for one in held if one[1]]
+    bindings = [_binding(cluster, tenant, *one) for one in held if one[1]]
     document = origin_of(tenant.document)
     found = []
     for place in tenant.places_on(cluster.name):
@@ -105,7 +108,8 @@ def cluster_role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, .
             continue
         people, _ = _parted(tenant, (*access.use, *access.view))
         subjects = _exporters(tenant) if role == MONITORING else people
-        made = make(
+        made = make_synced(
+            cluster,
             RBAC_API,
             "ClusterRoleBinding",
             f"{role}-{tenant.name}",
@@ -202,11 +206,12 @@ def _exporters(tenant: Tenant) -> tuple[Subject, ...]:
 
 
 def _binding(
-    tenant: Tenant, role: str, subjects: tuple[Subject, ...], access: str
+    cluster: Cluster, tenant: Tenant, role: str, subjects: tuple[Subject, ...], access: str
 ) -> tuple[K8sObject, Origin, tuple[Origin, ...]]:
     """A role's binding in any namespace, what it comes from, and what else asks for it."""
     origin = origin_of(tenant.document, "spec", "access", access)
-    made = make(
+    made = make_synced(
+        cluster,
         RBAC_API,
         "RoleBinding",
         role,

@@ -45,15 +45,13 @@ def origin_of(document: AnyDocument, *steps: str | int) -> Origin:
 class Artifact:
     """One object, the file of its unit that it stands in, and where it comes from.
 
-    `via` lists every other place that its content depends on. `retained` says whether engines
-    keep the object when it leaves git; None leaves that to its kind.
+    `via` lists every other place that its content depends on.
     """
 
     object: K8sObject
     file: str
     origin: Origin
     via: tuple[Origin, ...] = ()
-    retained: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

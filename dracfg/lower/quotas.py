@@ -16,7 +16,8 @@ from dracfg.kube.quota import quota_keys
 from dracfg.link.catalog import Cluster, Grant, Place, Tenant
 from dracfg.link.classes import ClassPlan, admin_class_name, class_name
 from dracfg.link.grants import whole_part
-from dracfg.lower.artifact import Artifact, make
+from dracfg.lower.artifact import Artifact
+from dracfg.lower.sync import make_synced
 from dracfg.lower.tenancy import Tenancy
 from dracfg.packaged import read_data
 
@@ -82,7 +83,8 @@ def quota_artifacts(
         hard = _devices(tenancy, place, keys, limits)
         hard |= object_numbers(cluster, tenant, place, limits, templates)
         origin = tenancy.origin_of(place)
-        made = make(
+        made = make_synced(
+            cluster,
             "v1",
             "ResourceQuota",
             NAME,

@@ -7,7 +7,7 @@ Source: kubernetes/api@v0.36.3 resource/v1/types.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dracfg.link.catalog import Catalog, Cluster, Policy, Tenant, Tier
@@ -15,9 +15,10 @@ from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest
 from dracfg.link.classes import ClassPlan, admin_class_name
 from dracfg.link.memo import per_catalog
 from dracfg.link.parts import digest
-from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespace, make, origin_of
+from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespace, origin_of
 from dracfg.lower.classes import RESOURCE_API, plain_map
 from dracfg.lower.selectors import request_selectors
+from dracfg.lower.sync import make_synced
 from dracfg.lower.tenancy import Tenancy
 from dracfg.model.tenant import AdminAccess, Profile, ProfileConfig, Toleration
 
@@ -34,12 +35,14 @@ def template_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
     """Every template of the tenant on the cluster: profiles by namespace, then admin access."""
     found = []
     for i, plan in enumerate(tenancy.plans):
-        if plan is None:
+        places = () if plan is None else tenancy.places_of(plan.profile)
+        if plan is None or not places:
             continue
         origin, via = tenancy.origin.at("spec", "profiles", i), _via(tenancy.catalog, plan)
+        made = _template(tenancy, plan, origin)
         found += [
-            Artifact(made, TEMPLATES_FILE, origin, via)
-            for made in _templates(tenancy, plan, origin)
+            Artifact(in_namespace(made, place.name), TEMPLATES_FILE, origin, via)
+            for place in places
         ]
     found += _admin_templates(tenancy)
     return tuple(found)
@@ -61,7 +64,8 @@ def claim_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
         if plan is None or not all(_is_open(request) for request in plan.requests):
             continue
         origin = tenancy.origin.at("spec", "sharedClaims", i)
-        made = make(
+        made = make_synced(
+            tenancy.cluster,
             RESOURCE_API,
             "ResourceClaim",
             shared.name,
@@ -123,12 +127,9 @@ def requests_note(plan: ClaimPlan) -> str:
     return ",".join(notes)
 
 
-def _templates(tenancy: Tenancy, plan: ClaimPlan, origin: Origin) -> Iterator[K8sObject]:
-    """The same template in each namespace of the profile."""
+def _template(tenancy: Tenancy, plan: ClaimPlan, origin: Origin) -> K8sObject:
+    """The template of a profile, the same in each of its namespaces."""
     profile = plan.profile
-    places = tenancy.places_of(profile)
-    if not places:
-        return iter(())
     naming = tenancy.cluster.document.spec.gitops.template_names
     labels = _labels(tenancy.tenant, profile)
     note = {REQUESTS: requests_note(plan)}
@@ -136,7 +137,8 @@ def _templates(tenancy: Tenancy, plan: ClaimPlan, origin: Origin) -> Iterator[K8
         "metadata": {"labels": dict(sorted(labels.items())), "annotations": note},
         "spec": claim_spec(plan),
     }
-    made = make(
+    return make_synced(
+        tenancy.cluster,
         RESOURCE_API,
         "ResourceClaimTemplate",
         template_name(profile.name, profile.revision, spec, naming),
@@ -145,7 +147,6 @@ def _templates(tenancy: Tenancy, plan: ClaimPlan, origin: Origin) -> Iterator[K8
         labels=labels,
         annotations=note if profile.priority is None else {**note, PRIORITY: profile.priority},
     )
-    return (in_namespace(made, place.name) for place in places)
 
 
 def _admin_templates(tenancy: Tenancy) -> list[Artifact]:
@@ -181,7 +182,8 @@ def _admin_template(
         "spec": {"devices": {"requests": [{"name": "devices", "exactly": exactly}]}},
     }
     naming = tenancy.cluster.document.spec.gitops.template_names
-    return make(
+    return make_synced(
+        tenancy.cluster,
         RESOURCE_API,
         "ResourceClaimTemplate",
         template_name(plan.name, access.revision, spec, naming),

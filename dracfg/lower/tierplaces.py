@@ -29,10 +29,12 @@ def place_objects(tenancy: Tenancy) -> tuple[Artifact, ...]:
     if not tenancy.cluster.document.spec.addons.prometheus_operator:
         return ()
     tenant, origin = tenancy.tenant, tenancy.origin
-    return tuple(
-        Artifact(rule_made(NAME, name, [place_group(tenant, {name: tiers})], origin), FILE, origin)
-        for name, tiers in tenancy.tiers.items()
-    )
+    found = []
+    for name, tiers in tenancy.tiers.items():
+        group = place_group(tenant, {name: tiers})
+        made = rule_made(tenancy.cluster, NAME, name, [group], origin)
+        found.append(Artifact(made, FILE, origin))
+    return tuple(found)
 
 
 def _rule(tenant: Tenant, namespace: str, tier: str) -> dict[str, Any]:
