@@ -8,9 +8,10 @@ Source: kubernetes pkg/quota/v1/evaluator/core/resource_claims.go; kubernetes/ap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from dracfg.kube.quota import quota_keys
 from dracfg.link.catalog import Cluster, Grant, Place, Tenant
@@ -77,11 +78,20 @@ def quota_artifacts(
         for i, _ in enumerate(tenant.document.spec.entitlements)
     )
     found = []
+    # What namespaces with the same part of everything may hold is one object.
+    parts: dict[int, Mapping[str, int]] = {}
+    specs: dict[Hashable, dict[str, Any]] = {}
     for place in tenancy.places:
-        limits = class_limits(cluster, tenant, place)
+        share = place.namespace.share
+        if (limits := parts.get(share)) is None:
+            limits = parts[share] = class_limits(cluster, tenant, place)
         templates = sum(name.startswith("template/") for name in claims.get(place.name, ()))
-        hard = _devices(tenancy, place, keys, limits)
-        hard |= object_numbers(cluster, tenant, place, limits, templates)
+        numbers = object_numbers(cluster, tenant, place, limits, templates)
+        watched = _watched(tenant, place)
+        key = (share, watched, *numbers.values())
+        if (spec := specs.get(key)) is None:
+            hard = _devices(tenancy, place, keys, limits, watched) | numbers
+            spec = specs[key] = {"hard": {key: str(hard[key]) for key in sorted(hard)}}
         origin = tenancy.origin_of(place)
         made = make_synced(
             cluster,
@@ -89,7 +99,7 @@ def quota_artifacts(
             "ResourceQuota",
             NAME,
             origin,
-            {"spec": {"hard": {key: str(hard[key]) for key in sorted(hard)}}},
+            {"spec": spec},
             namespace=place.name,
             labels={"dracfg.dev/tenant": tenant.name},
         )
@@ -98,11 +108,15 @@ def quota_artifacts(
 
 
 def _devices(
-    tenancy: Tenancy, place: Place, keys: QuotaKeys, limits: Mapping[str, int]
+    tenancy: Tenancy,
+    place: Place,
+    keys: QuotaKeys,
+    limits: Mapping[str, int],
+    watched: Iterable[str],
 ) -> dict[str, int]:
     """`spec.hard` of a namespace with its devices, whichever way they are reached."""
     hard = dict(keys.nothing)
-    for name in _watched(tenancy.tenant, place):
+    for name in watched:
         for key in keys.of_watching.get(name, ()):
             hard.pop(key, None)
     for name, limit in limits.items():

@@ -7,7 +7,8 @@ Source: kubernetes/api@v0.36.3 resource/v1/types.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from dracfg.link.catalog import Catalog, Cluster, Policy, Tenant, Tier
@@ -38,10 +39,10 @@ def template_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
         places = () if plan is None else tenancy.places_of(plan.profile)
         if plan is None or not places:
             continue
-        origin, via = tenancy.origin.at("spec", "profiles", i), _via(tenancy.catalog, plan)
-        made = _template(tenancy, plan, origin)
+        origin, form = tenancy.origin.at("spec", "profiles", i), _form(tenancy, plan)
+        made = _template(tenancy, plan.profile, form, origin)
         found += [
-            Artifact(in_namespace(made, place.name), TEMPLATES_FILE, origin, via)
+            Artifact(in_namespace(made, place.name), TEMPLATES_FILE, origin, form.via)
             for place in places
         ]
     found += _admin_templates(tenancy)
@@ -63,19 +64,19 @@ def claim_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
         plan = plans.get(shared.profile) if shared.namespace in here else None
         if plan is None or not all(_is_open(request) for request in plan.requests):
             continue
-        origin = tenancy.origin.at("spec", "sharedClaims", i)
+        origin, form = tenancy.origin.at("spec", "sharedClaims", i), _form(tenancy, plan)
         made = make_synced(
             tenancy.cluster,
             RESOURCE_API,
             "ResourceClaim",
             shared.name,
             origin,
-            {"spec": claim_spec(plan)},
+            {"spec": form.spec},
             namespace=shared.namespace,
             labels=_labels(tenancy.tenant, plan.profile),
-            annotations={REQUESTS: requests_note(plan), "dracfg.dev/pods": str(shared.pods)},
+            annotations={**form.note, "dracfg.dev/pods": str(shared.pods)},
         )
-        found.append(Artifact(made, CLAIMS_FILE, origin, _via(tenancy.catalog, plan)))
+        found.append(Artifact(made, CLAIMS_FILE, origin, form.via))
     return tuple(found)
 
 
@@ -127,16 +128,77 @@ def requests_note(plan: ClaimPlan) -> str:
     return ",".join(notes)
 
 
-def _template(tenancy: Tenancy, plan: ClaimPlan, origin: Origin) -> K8sObject:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What the claims of profiles that ask for the same have in common, the same objects for all of them.
+
+    `via` is every document that a claim's content depends on beside the tenant's.
+    """
+
+    spec: dict[str, Any]
+    note: dict[str, str]
+    via: tuple[Origin, ...]
+
+
+def _form(tenancy: Tenancy, plan: ClaimPlan) -> _Form:
+    """The form of a plan: of the thousands of claims of a cluster, a few dozen differ."""
+    if plan.config:
+        return _formed(tenancy.catalog, plan)
+    asked = _asked_by(plan)
+    known = _forms(tenancy.catalog, tenancy.cluster)
+    form = known.get(asked)
+    if form is None:
+        form = known[asked] = _formed(tenancy.catalog, plan)
+    return form
+
+
+@per_catalog
+def _forms(_catalog: Catalog, _cluster: Cluster) -> dict[Hashable, _Form]:
+    """The forms that were met so far on a cluster, by what they ask for."""
+    return {}
+
+
+def _formed(catalog: Catalog, plan: ClaimPlan) -> _Form:
+    asked = [
+        (ask.grant.tier, ask.grant.policy) for request in plan.requests for ask in request.asks
+    ]
+    via = _sources(catalog, *dict.fromkeys(asked))
+    return _Form(claim_spec(plan), {REQUESTS: requests_note(plan)}, via)
+
+
+def _asked_by(plan: ClaimPlan) -> Hashable:
+    """All that the form of a plan without parameters of its own depends on."""
+    requests = [
+        (
+            request.name,
+            request.origin,
+            request.has_alternatives,
+            request.tolerations,
+            *[
+                (
+                    ask.name,
+                    ask.plan,
+                    ask.grant.name,
+                    ask.grant.tier,
+                    ask.grant.policy,
+                    ask.part,
+                    ask.count,
+                    *request_selectors(ask),
+                )
+                for ask in request.asks
+            ],
+        )
+        for request in plan.requests
+    ]
+    return plan.constraints, *requests
+
+
+def _template(tenancy: Tenancy, profile: Profile, form: _Form, origin: Origin) -> K8sObject:
     """The template of a profile, the same in each of its namespaces."""
-    profile = plan.profile
     naming = tenancy.cluster.document.spec.gitops.template_names
     labels = _labels(tenancy.tenant, profile)
-    note = {REQUESTS: requests_note(plan)}
-    spec = {
-        "metadata": {"labels": dict(sorted(labels.items())), "annotations": note},
-        "spec": claim_spec(plan),
-    }
+    note = form.note
+    spec = {"metadata": {"labels": labels, "annotations": note}, "spec": form.spec}
     return make_synced(
         tenancy.cluster,
         RESOURCE_API,
@@ -176,9 +238,9 @@ def _admin_template(
         exactly["tolerations"] = [{"operator": "Exists"}]
     if plan.capacity:
         exactly["capacity"] = {"requests": _amounts(plan)}
-    labels = {TENANT: tenancy.tenant.name, PROFILE: plan.name}
+    labels = {PROFILE: plan.name, TENANT: tenancy.tenant.name}
     spec = {
-        "metadata": {"labels": dict(sorted(labels.items()))},
+        "metadata": {"labels": labels},
         "spec": {"devices": {"requests": [{"name": "devices", "exactly": exactly}]}},
     }
     naming = tenancy.cluster.document.spec.gitops.template_names
@@ -250,15 +312,8 @@ def _config(requests: tuple[str, ...], config: ProfileConfig) -> dict[str, Any]:
 
 
 def _labels(tenant: Tenant, profile: Profile) -> dict[str, str]:
-    return {TENANT: tenant.name, PROFILE: profile.name}
-
-
-def _via(catalog: Catalog, plan: ClaimPlan) -> tuple[Origin, ...]:
-    """Every document that a claim's content depends on beside the tenant's."""
-    asked = (
-        (ask.grant.tier, ask.grant.policy) for request in plan.requests for ask in request.asks
-    )
-    return _sources(catalog, *dict.fromkeys(asked))
+    """Sorted, as everywhere."""
+    return {PROFILE: profile.name, TENANT: tenant.name}
 
 
 @per_catalog
