@@ -9,13 +9,13 @@ Source: fluxcd/kustomize-controller docs/spec/v1/kustomizations.md, internal/con
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Artifact, Unit, make
 from dracfg.lower.layers import LAYERS, SyncUnit, sync_units
-from dracfg.lower.sync import group_of
+from dracfg.lower.sync import group_of, treatments
 from dracfg.model.cluster import Flux
 
 FILE = "kustomizations.yaml"
@@ -52,24 +52,21 @@ def _kustomizations(
     catalog: Catalog, gitops: Flux, synced: Sequence[SyncUnit]
 ) -> tuple[Artifact, ...]:
     made = []
-    before: list[str] = []
+    first: dict[str, Any] = {}
+    then = {"interval": _go_duration(gitops.interval), "retryInterval": "2m"}
     for layer in LAYERS:
         here = [one for one in synced if one.layer == layer]
-        made += [_kustomization(catalog, gitops, one, before) for one in here]
-        before = [one.name for one in here] or before
+        made += [_kustomization(catalog, gitops, one, {**first, **then}) for one in here]
+        first = {"dependsOn": [{"name": one.name} for one in here]} if here else first
     return tuple(made)
 
 
 def _kustomization(
-    catalog: Catalog, gitops: Flux, one: SyncUnit, before: Sequence[str]
+    catalog: Catalog, gitops: Flux, one: SyncUnit, layer: Mapping[str, Any]
 ) -> Artifact:
+    """`layer` is what the specs of its layer begin with."""
     origin = one.origin(catalog)
-    spec: dict[str, Any] = {}
-    if before:
-        spec["dependsOn"] = [{"name": name} for name in before]
-    spec["interval"] = _go_duration(gitops.interval)
-    spec["retryInterval"] = "2m"
-    spec["path"] = f"./{one.path}"
+    spec = {**layer, "path": f"./{one.path}"}
     spec["prune"] = True
     # When the Kustomization of a tenant goes, its access goes with it; claims and templates say
     # `prune: disabled`, which holds then too. That of a guard or of classes must never take them
@@ -104,12 +101,10 @@ def _source(gitops: Flux) -> dict[str, str]:
 
 def _health_checks(one: SyncUnit) -> list[dict[str, str]]:
     """How to tell whether the unit's objects work, for kinds that it holds."""
-    kinds = {kind for _, kind in _HEALTH}
-    versions = {
-        (group_of(thing), thing["kind"]): thing["apiVersion"]
-        for thing in one.objects
-        if thing["kind"] in kinds
-    }
+    if not any(one.layer in treatments()[key].layers for key in _HEALTH):
+        return []
+    kinds = sorted(one.held.kinds)
+    versions = {(group_of(version), kind): version for version, kind, _ in kinds}
     return [
         {"apiVersion": versions[key], "kind": key[1], **expressions}
         for key, expressions in _HEALTH.items()

@@ -59,12 +59,12 @@ def treatments() -> Mapping[tuple[str, str], Treatment]:
 
 def treatment_of(thing: K8sObject) -> Treatment | None:
     """How engines treat an object of this kind, or None where dracfg has no word on it."""
-    return treatments().get((group_of(thing), thing["kind"]))
+    return treatments().get((group_of(thing["apiVersion"]), thing["kind"]))
 
 
-def group_of(thing: K8sObject) -> str:
-    """The API group of an object, "" for the core group."""
-    return str(thing["apiVersion"]).rpartition("/")[0]
+def group_of(api_version: str) -> str:
+    """The API group of a version, "" for the core group."""
+    return api_version.rpartition("/")[0]
 
 
 def make_synced(
