@@ -188,16 +188,13 @@ def _parted(
     tenant: Tenant, subjects: Iterable[Subject]
 ) -> tuple[tuple[Subject, ...], tuple[Subject, ...]]:
     """The subjects that no pod of the tenant can run under, and its namespaces' service accounts."""
+    every = tuple(subjects)
+    accounts = [subject for subject in every if isinstance(subject, ServiceAccountSubject)]
+    if not accounts:
+        return every, ()
     spaces = {space.name for space in tenant.document.spec.namespaces}
-    outside: list[Subject] = []
-    workloads: list[Subject] = []
-    for subject in subjects:
-        is_own = (
-            isinstance(subject, ServiceAccountSubject)
-            and subject.service_account.namespace in spaces
-        )
-        (workloads if is_own else outside).append(subject)
-    return tuple(outside), tuple(workloads)
+    own = tuple(one for one in accounts if one.service_account.namespace in spaces)
+    return tuple(subject for subject in every if subject not in own), own
 
 
 def _exporters(tenant: Tenant) -> tuple[Subject, ...]:

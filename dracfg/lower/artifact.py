@@ -91,11 +91,11 @@ def make(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}
 
 
-def in_namespace(thing: K8sObject, namespace: str) -> K8sObject:
-    """The object in a namespace; what is below metadata's own keys is shared with it."""
+def in_namespace(thing: K8sObject, namespace: str, **body: Any) -> K8sObject:
+    """The object in a namespace, with more of a body; what is below metadata's own keys is shared."""
     metadata = thing["metadata"]
     placed = {"name": metadata["name"], "namespace": namespace, **metadata}
-    return {**thing, "metadata": placed}
+    return {**thing, "metadata": placed, **body}
 
 
 def annotate(thing: K8sObject, annotations: Mapping[str, str]) -> K8sObject:
