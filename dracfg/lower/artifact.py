@@ -85,9 +85,9 @@ def make(
     metadata: dict[str, Any] = {"name": name}
     if namespace is not None:
         metadata["namespace"] = namespace
-    metadata["labels"] = _sorted({**_OWN, **labels}) if labels else {**_OWN}
+    metadata["labels"] = in_order({**_OWN, **labels}) if labels else {**_OWN}
     noted = {ORIGIN: str(origin)}
-    metadata["annotations"] = _sorted({**annotations, **noted}) if annotations else noted
+    metadata["annotations"] = in_order({**annotations, **noted}) if annotations else noted
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}
 
 
@@ -101,11 +101,12 @@ def in_namespace(thing: K8sObject, namespace: str, **body: Any) -> K8sObject:
 def annotate(thing: K8sObject, annotations: Mapping[str, str]) -> K8sObject:
     """The object with further annotations."""
     metadata = thing["metadata"]
-    merged = _sorted({**metadata.get("annotations", {}), **annotations})
+    merged = in_order({**metadata.get("annotations", {}), **annotations})
     return {**thing, "metadata": {**metadata, "annotations": merged}}
 
 
-def _sorted(entries: Mapping[str, str]) -> dict[str, str]:
+def in_order(entries: Mapping[str, str]) -> dict[str, str]:
+    """Labels or annotations by their keys."""
     return {**_places(tuple(entries)), **entries}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from dracfg.link.catalog import Cluster, Place
-from dracfg.lower.artifact import MANAGED_BY, PART_OF, Artifact, K8sObject, origin_of
+from dracfg.lower.artifact import MANAGED_BY, PART_OF, Artifact, K8sObject, in_order, origin_of
 from dracfg.lower.rights import namespace_labels, rights
 from dracfg.lower.sync import make_synced
 from dracfg.lower.tenancy import Tenancy
@@ -33,7 +33,7 @@ def namespace_artifacts(
     cluster = tenancy.cluster
     found = []
     for place, labels, noted in _marks(tenancy, claims, "dracfg"):
-        origin = tenancy.origin_of(place)
+        origin = tenancy.origins[place]
         made = make_synced(
             cluster, "v1", "Namespace", place.name, origin, {}, labels=labels, annotations=noted
         )
@@ -59,7 +59,7 @@ def _external(place: Place, labels: Mapping[str, str], annotations: Mapping[str,
     metadata = {
         "name": place.name,
         "labels": {k: v for k, v in labels.items() if k not in (MANAGED_BY, PART_OF)},
-        "annotations": dict(sorted(annotations.items())),
+        "annotations": in_order(annotations),
     }
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 

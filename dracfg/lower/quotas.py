@@ -85,14 +85,14 @@ def quota_artifacts(
         share = place.namespace.share
         if (limits := parts.get(share)) is None:
             limits = parts[share] = class_limits(cluster, tenant, place)
-        templates = sum(name.startswith("template/") for name in claims.get(place.name, ()))
+        templates = len([n for n in claims.get(place.name, ()) if n.startswith("template/")])
         numbers = object_numbers(cluster, tenant, place, limits, templates)
         watched = _watched(tenant, place)
         key = (share, watched, *numbers.values())
         if (spec := specs.get(key)) is None:
             hard = _devices(tenancy, place, keys, limits, watched) | numbers
             spec = specs[key] = {"hard": {key: str(hard[key]) for key in sorted(hard)}}
-        origin = tenancy.origin_of(place)
+        origin = tenancy.origins[place]
         made = make_synced(
             cluster,
             "v1",
@@ -141,7 +141,7 @@ def object_numbers(
     if spec.state == "removed":
         return {CLAIMS: 0, TEMPLATES: templates}
     margin = _margins()
-    watched = sum(len(a.tiers) for a in spec.admin_access if a.namespace == place.name)
+    watched = sum([len(a.tiers) for a in spec.admin_access if a.namespace == place.name])
     nodes = sum(pool.document.spec.nodes for pool in cluster.pools) if watched else 0
     claims = sum(limits.values()) + watched * nodes
     emitted = [p for p in spec.profiles if p.namespaces is None or place.name in p.namespaces]

@@ -208,6 +208,9 @@ def _retired_classes(
         for file in (CLASSES_FILE, f"{RETIRED}/{CLASSES_FILE}")
         for thing in standing.objects(path, file)
     }
+    gone = {name: known[name] for name in known.keys() - {plan.name for plan in classes}}
+    if not gone:
+        return []
     named = {
         name
         for unit in tenant_units
@@ -215,10 +218,10 @@ def _retired_classes(
         if artifact.file.startswith(f"{RETIRED}/")
         for name in class_names(artifact.object)
     }
-    missing = sorted(named & known.keys() - {plan.name for plan in classes})
+    missing = sorted(named & gone.keys())
     origin = origin_of(cluster.document)
     return [
-        Artifact(with_engine(cluster, known[name]), f"{RETIRED}/{CLASSES_FILE}", origin)
+        Artifact(with_engine(cluster, gone[name]), f"{RETIRED}/{CLASSES_FILE}", origin)
         for name in missing
     ]
 
