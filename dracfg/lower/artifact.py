@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from dracfg.model.kinds import AnyDocument
 
@@ -21,9 +21,12 @@ ORIGIN = "dracfg.dev/origin"
 _OWN = {MANAGED_BY: "dracfg", PART_OF: "dracfg"}
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The document and the place in it that an object comes from."""
+class Origin(NamedTuple):
+    """The document and the place in it that an object comes from.
+
+    Like an artifact a tuple, which is made in half the time of a dataclass, as a fleet has as many
+    of both as of objects.
+    """
 
     path: str
     kind: str
@@ -43,8 +46,7 @@ def origin_of(document: AnyDocument, *steps: str | int) -> Origin:
     return Origin(document.source_path, document.kind, document.name, steps)
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(NamedTuple):
     """One object, the file of its unit that it stands in, and where it comes from.
 
     `via` lists every other place that its content depends on.

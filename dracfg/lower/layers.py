@@ -47,7 +47,7 @@ class SyncUnit:
     tenant: str | None
     number: int
 
-    @cached_property
+    @property
     def name(self) -> str:
         """The name of the object that makes an engine apply the unit."""
         stem = self.layer if self.tenant is None else f"{self.layer}-{self.tenant}"

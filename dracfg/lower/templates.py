@@ -35,11 +35,12 @@ PROFILE = "dracfg.dev/profile"
 def template_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
     """Every template of the tenant on the cluster: profiles by namespace, then admin access."""
     found = []
+    forms = _forms(tenancy.catalog, tenancy.cluster)
     for i, plan in enumerate(tenancy.plans):
         places = () if plan is None else tenancy.places_of(plan.profile)
         if plan is None or not places:
             continue
-        origin, form = tenancy.origin.at("spec", "profiles", i), _form(tenancy, plan)
+        origin, form = tenancy.origin.at("spec", "profiles", i), _form(tenancy, plan, forms)
         made = _template(tenancy, plan.profile, form, origin)
         found += [
             Artifact(in_namespace(made, place.name), TEMPLATES_FILE, origin, form.via)
@@ -60,11 +61,12 @@ def claim_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
     here = {place.name for place in tenancy.places}
     plans = {profile.name: plan for profile, plan in zip(spec.profiles, tenancy.plans, strict=True)}
     found = []
+    forms = _forms(tenancy.catalog, tenancy.cluster)
     for i, shared in enumerate(spec.shared_claims):
         plan = plans.get(shared.profile) if shared.namespace in here else None
         if plan is None or not all(_is_open(request) for request in plan.requests):
             continue
-        origin, form = tenancy.origin.at("spec", "sharedClaims", i), _form(tenancy, plan)
+        origin, form = tenancy.origin.at("spec", "sharedClaims", i), _form(tenancy, plan, forms)
         made = make_synced(
             tenancy.cluster,
             RESOURCE_API,
@@ -140,22 +142,21 @@ class _Form:
     via: tuple[Origin, ...]
 
 
-def _form(tenancy: Tenancy, plan: ClaimPlan) -> _Form:
-    """The form of a plan: of the thousands of claims of a cluster, a few dozen differ."""
+@per_catalog
+def _forms(_catalog: Catalog, _cluster: Cluster) -> dict[Hashable, _Form]:
+    """The forms that were met so far on a cluster, by what they ask for: a few dozen of thousands."""
+    return {}
+
+
+def _form(tenancy: Tenancy, plan: ClaimPlan, known: dict[Hashable, _Form]) -> _Form:
+    """The form of a plan, one of those that are `known` on the cluster or a new one."""
     if plan.config:
         return _formed(tenancy.catalog, plan)
     asked = _asked_by(plan)
-    known = _forms(tenancy.catalog, tenancy.cluster)
     form = known.get(asked)
     if form is None:
         form = known[asked] = _formed(tenancy.catalog, plan)
     return form
-
-
-@per_catalog
-def _forms(_catalog: Catalog, _cluster: Cluster) -> dict[Hashable, _Form]:
-    """The forms that were met so far on a cluster, by what they ask for."""
-    return {}
 
 
 def _formed(catalog: Catalog, plan: ClaimPlan) -> _Form:
