@@ -82,9 +82,8 @@ class ClaimPlan:
 def plans_of(catalog: Catalog, cluster: Cluster, tenant: Tenant) -> tuple[ClaimPlan | None, ...]:
     """The claim of each of a tenant's profiles on a cluster, as `claim_plan` says, in their order."""
     classes = classes_by_name(catalog, cluster)
-    return tuple(
-        claim_plan(tenant, profile, cluster, classes) for profile in tenant.document.spec.profiles
-    )
+    grants = _grants(tenant, cluster)
+    return tuple(_plan(profile, grants, classes) for profile in tenant.document.spec.profiles)
 
 
 def claim_plan(
@@ -95,11 +94,22 @@ def claim_plan(
     An alternative that the cluster lacks is left out: naming a class that does not exist would
     make the whole pod unschedulable.
     """
+    return _plan(profile, _grants(tenant, cluster), classes)
+
+
+def _grants(tenant: Tenant, cluster: Cluster) -> Mapping[str, Grant]:
+    """What the tenant's profiles may name on a cluster; of two with the same name the first."""
+    return {grant.name: grant for grant in reversed(tenant.grants_on(cluster.name))}
+
+
+def _plan(
+    profile: Profile, grants: Mapping[str, Grant], classes: Mapping[str, ClassPlan]
+) -> ClaimPlan | None:
     counts = _paired_counts(profile)
     requests: list[ClaimRequest] = []
     names: dict[str, tuple[str, ...]] = {}
     for request in profile.requests:
-        asks = _asks(request, tenant, cluster, classes)
+        asks = _asks(request, grants, classes)
         if not asks:
             return None
         pairs = counts.get(request.name, 0)
@@ -114,7 +124,7 @@ def claim_plan(
     return ClaimPlan(
         profile,
         tuple(requests),
-        tuple(_constraints(profile, names)),
+        tuple(_constraints(profile, names)) if profile.align or profile.distinct else (),
         tuple(
             (tuple(n for r in config.requests for n in names.get(r, ())), config)
             for config in profile.config
@@ -123,13 +133,13 @@ def claim_plan(
 
 
 def _asks(
-    request: Request, tenant: Tenant, cluster: Cluster, classes: Mapping[str, ClassPlan]
+    request: Request, grants: Mapping[str, Grant], classes: Mapping[str, ClassPlan]
 ) -> tuple[Ask, ...]:
     if request.any_of is None:
-        ask = _ask(request.name, request, tenant, cluster, classes)
+        ask = _ask(request.name, request, grants, classes)
         return () if ask is None else (ask,)
     found = (
-        _ask(alternative_name(alternative, i), alternative, tenant, cluster, classes)
+        _ask(alternative_name(alternative, i), alternative, grants, classes)
         for i, alternative in enumerate(request.any_of)
     )
     return tuple(ask for ask in found if ask is not None)
@@ -143,11 +153,10 @@ def alternative_name(alternative: Alternative, position: int) -> str:
 def _ask(
     name: str,
     wanted: Request | Alternative,
-    tenant: Tenant,
-    cluster: Cluster,
+    grants: Mapping[str, Grant],
     classes: Mapping[str, ClassPlan],
 ) -> Ask | None:
-    grant = tenant.grant(cluster.name, wanted.entitlement or "")
+    grant = grants.get(wanted.entitlement or "")
     part = grant.policy.part(wanted.size) if grant is not None else None
     if grant is None or part is None:
         return None

@@ -80,7 +80,7 @@ def split(limit: int, place: Place, places: tuple[Place, ...]) -> Fraction:
 
 def whole_part(limit: int, place: Place, places: tuple[Place, ...]) -> int:
     """The whole devices in that part."""
-    total = sum(other.namespace.share for other in places)
+    total = sum([other.namespace.share for other in places])
     return limit * place.namespace.share // total if total else 0
 
 

@@ -24,9 +24,12 @@ def per_catalog(
 
     @wraps(function)
     def remembered(catalog: Catalog, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        answers = known.setdefault(catalog, {})
-        if args not in answers:
-            answers[args] = function(catalog, *args, **kwargs)
-        return answers[args]
+        answers = known.get(catalog)
+        if answers is None:
+            answers = known[catalog] = {}
+        elif args in answers:
+            return answers[args]
+        answer = answers[args] = function(catalog, *args, **kwargs)
+        return answer
 
     return remembered

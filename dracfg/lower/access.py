@@ -7,6 +7,7 @@ devices.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespace, make, origin_of
@@ -28,10 +29,12 @@ from dracfg.lower.roles import (
     applier_verbs,
     fixed_roles,
 )
+from dracfg.lower.sync import make_synced
 from dracfg.model.tenant import GroupSubject, ServiceAccountSubject, Subject, UserSubject
 
 ROLES_FILE = "roles.yaml"
 BINDINGS_FILE = "role-bindings.yaml"
+_ROLES = {(RBAC_API, "ClusterRole"), (RBAC_API, "Role")}
 _READERS = {"classes": CLASS_READER, "slices": SLICE_READER}
 """`access.visibility` -> the role that shows it."""
 
@@ -49,7 +52,9 @@ def cluster_roles(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ...]:
             reasons.setdefault(role, []).append(why)
     return tuple(
         Artifact(
-            make(RBAC_API, "ClusterRole", role.name, origin, {"rules": list(role.rules)}),
+            make_synced(
+                cluster, RBAC_API, "ClusterRole", role.name, origin, {"rules": list(role.rules)}
+            ),
             ROLES_FILE,
             origin,
             tuple(reasons[role.name]),
@@ -79,8 +84,8 @@ def role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
     ]
     if spec.own_claims:
         held.append((OWN_CLAIMS, spec.access.use, "use"))
-    bindings = [_binding(tenant, *one) for one in held if one[1]]
     document = origin_of(tenant.document)
+    bindings = [_binding(cluster, tenant, document, *one) for one in held if one[1]]
     found = []
     for place in tenant.places_on(cluster.name):
         entry = document.at("spec", "namespaces", place.position)
@@ -105,7 +110,8 @@ def cluster_role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, .
             continue
         people, _ = _parted(tenant, (*access.use, *access.view))
         subjects = _exporters(tenant) if role == MONITORING else people
-        made = make(
+        made = make_synced(
+            cluster,
             RBAC_API,
             "ClusterRoleBinding",
             f"{role}-{tenant.name}",
@@ -131,19 +137,19 @@ def applier_role(cluster: Cluster, objects: Iterable[K8sObject]) -> tuple[K8sObj
     applier = cluster.document.spec.gitops.applier
     if applier is None:
         return ()
-    listed = tuple(objects)
-    kinds = {(thing["apiVersion"], thing["kind"]) for thing in listed}
-    granted = [
-        rule
-        for thing in listed
-        if thing["apiVersion"] == RBAC_API and thing["kind"] in ("ClusterRole", "Role")
-        for rule in thing["rules"]
-    ]
+    kinds: set[tuple[str, str]] = set()
+    roles: list[K8sObject] = []
+    for thing in objects:
+        kind = thing["apiVersion"], thing["kind"]
+        kinds.add(kind)
+        if kind in _ROLES:
+            roles.append(thing)
+    granted = [rule for role in roles for rule in role["rules"]]
     written = [
         _rule(applier_verbs(), group, [resource])
         for group, resource in sorted({_resource(*kind) for kind in kinds})
     ]
-    rules = [*_merged([*written, *granted]), *_bind_rules(listed)]
+    rules = [*_merged([*written, *granted]), *_bind_rules(roles)]
     origin = origin_of(cluster.document, "spec", "gitops", "applier")
     account = applier.service_account
     subject = {"kind": "ServiceAccount", "name": account.name, "namespace": account.namespace}
@@ -184,16 +190,13 @@ def _parted(
     tenant: Tenant, subjects: Iterable[Subject]
 ) -> tuple[tuple[Subject, ...], tuple[Subject, ...]]:
     """The subjects that no pod of the tenant can run under, and its namespaces' service accounts."""
+    every = tuple(subjects)
+    accounts = [subject for subject in every if isinstance(subject, ServiceAccountSubject)]
+    if not accounts:
+        return every, ()
     spaces = {space.name for space in tenant.document.spec.namespaces}
-    outside: list[Subject] = []
-    workloads: list[Subject] = []
-    for subject in subjects:
-        is_own = (
-            isinstance(subject, ServiceAccountSubject)
-            and subject.service_account.namespace in spaces
-        )
-        (workloads if is_own else outside).append(subject)
-    return tuple(outside), tuple(workloads)
+    own = tuple(one for one in accounts if one.service_account.namespace in spaces)
+    return tuple(subject for subject in every if subject not in own), own
 
 
 def _exporters(tenant: Tenant) -> tuple[Subject, ...]:
@@ -202,11 +205,17 @@ def _exporters(tenant: Tenant) -> tuple[Subject, ...]:
 
 
 def _binding(
-    tenant: Tenant, role: str, subjects: tuple[Subject, ...], access: str
+    cluster: Cluster,
+    tenant: Tenant,
+    document: Origin,
+    role: str,
+    subjects: tuple[Subject, ...],
+    access: str,
 ) -> tuple[K8sObject, Origin, tuple[Origin, ...]]:
     """A role's binding in any namespace, what it comes from, and what else asks for it."""
-    origin = origin_of(tenant.document, "spec", "access", access)
-    made = make(
+    origin = document.at("spec", "access", access)
+    made = make_synced(
+        cluster,
         RBAC_API,
         "RoleBinding",
         role,
@@ -214,7 +223,7 @@ def _binding(
         {"subjects": [_subject(subject) for subject in subjects], "roleRef": _role_ref(role)},
         labels={TENANT: tenant.name},
     )
-    asked = (origin_of(tenant.document, "spec", "ownClaims"),) if role == OWN_CLAIMS else ()
+    asked = (document.at("spec", "ownClaims"),) if role == OWN_CLAIMS else ()
     return made, origin, asked
 
 
@@ -228,16 +237,14 @@ def _subject(subject: Subject) -> dict[str, str]:
     return {"kind": "ServiceAccount", "name": account.name, "namespace": account.namespace}
 
 
+@cache
 def _role_ref(role: str) -> dict[str, str]:
+    """The same object in all bindings of a role."""
     return {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": role}
 
 
-def _bind_rules(objects: Iterable[K8sObject]) -> list[Rule]:
-    names = sorted(
-        thing["metadata"]["name"]
-        for thing in objects
-        if thing["apiVersion"] == RBAC_API and thing["kind"] == "ClusterRole"
-    )
+def _bind_rules(roles: Iterable[K8sObject]) -> list[Rule]:
+    names = sorted(role["metadata"]["name"] for role in roles if role["kind"] == "ClusterRole")
     return (
         [_rule(["bind"], RBAC_GROUP, ["clusterroles"]) | {"resourceNames": names}] if names else []
     )

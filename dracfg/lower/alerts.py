@@ -9,14 +9,15 @@ prometheus-operator/prometheus-operator pkg/apis/monitoring/v1 (PrometheusRule).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
 from dracfg.link.catalog import Cluster
-from dracfg.lower.artifact import Artifact, K8sObject, Origin, make, origin_of
+from dracfg.lower.artifact import Artifact, Origin, origin_of
 from dracfg.lower.namespaces import OWN_NAMESPACE
+from dracfg.lower.sync import make_synced
 from dracfg.packaged import read_data
 
 FILE = "alerts.yaml"
@@ -70,13 +71,16 @@ def rule_object(cluster: Cluster, groups: Iterable[Group]) -> tuple[Artifact, ..
     if not kept or not cluster.document.spec.addons.prometheus_operator:
         return ()
     origin = origin_of(cluster.document, "spec", "addons", "prometheusOperator")
-    return (Artifact(rule_made("dracfg", OWN_NAMESPACE, kept, origin), FILE, origin),)
-
-
-def rule_made(name: str, namespace: str, groups: Sequence[Group], origin: Origin) -> K8sObject:
-    """A PrometheusRule of these groups."""
-    body = {"spec": {"groups": list(groups)}}
-    return make(RULE_API, "PrometheusRule", name, origin, body, namespace=namespace)
+    made = make_synced(
+        cluster,
+        RULE_API,
+        "PrometheusRule",
+        "dracfg",
+        origin,
+        {"spec": {"groups": kept}},
+        namespace=OWN_NAMESPACE,
+    )
+    return (Artifact(made, FILE, origin),)
 
 
 def filled(text: str, words: Mapping[str, str]) -> str | None:

@@ -9,13 +9,14 @@ Source: argoproj/argo-cd pkg/apis/application/v1alpha1, docs/operator-manual/dec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
 
 from dracfg.kube.kinds import kind_of
 from dracfg.link.catalog import Catalog, Cluster
+from dracfg.lower.admission import ADMISSION_API
 from dracfg.lower.artifact import Artifact, K8sObject, Unit, make, origin_of
 from dracfg.lower.division import MAX_OBJECTS, part_path, shares
 from dracfg.lower.layers import CLUSTER, LAYER, SyncUnit, gitops_path, sync_name, sync_units
@@ -59,9 +60,13 @@ def applications(
         by_project.setdefault(_project_name(one), []).append(one)
     own: list[Artifact] = []
     groups: dict[str, list[Artifact]] = {}
+    permitted: dict[frozenset[tuple[str, str, bool]], dict[str, Any]] = {}
     for name, parts in by_project.items():
+        kinds = _kinds(parts)
+        if kinds not in permitted:
+            permitted[kinds] = _permitted(kinds)
         made = (
-            _project(catalog, gitops, name, parts),
+            _project(catalog, gitops, name, parts, permitted[kinds]),
             *(_child(catalog, gitops, one) for one in parts),
         )
         tenant = parts[0].tenant
@@ -158,7 +163,13 @@ def _project_name(one: SyncUnit) -> str:
     return sync_name(one.cluster, part)
 
 
-def _project(catalog: Catalog, gitops: ArgoCD, name: str, parts: Sequence[SyncUnit]) -> Artifact:
+def _project(
+    catalog: Catalog,
+    gitops: ArgoCD,
+    name: str,
+    parts: Sequence[SyncUnit],
+    permitted: Mapping[str, Any],
+) -> Artifact:
     first = parts[0]
     origin = first.origin(catalog)
     target = _target(first.cluster, gitops)
@@ -179,7 +190,7 @@ def _project(catalog: Catalog, gitops: ArgoCD, name: str, parts: Sequence[SyncUn
                 "sourceRepos": [gitops.repo_url],
                 "destinations": [target | {"namespace": namespace} for namespace in namespaces],
                 "description": f"Devices: {what}",
-                **_permitted(parts),
+                **permitted,
             }
         },
         namespace=gitops.namespace,
@@ -189,23 +200,22 @@ def _project(catalog: Catalog, gitops: ArgoCD, name: str, parts: Sequence[SyncUn
     return Artifact(made, PROJECTS_FILE, origin)
 
 
-def _permitted(parts: Sequence[SyncUnit]) -> dict[str, Any]:
-    """The kinds of a project: all that may ever stand in its layers, not only what stands now.
+def _kinds(parts: Sequence[SyncUnit]) -> frozenset[tuple[str, str, bool]]:
+    """(group, kind, whether it is namespaced) of all that may ever stand in the layers of a project.
 
-    Argo CD doesn't see live objects of kinds that a project leaves out. A kind that left the
-    project in the commit that removed its last object would never be pruned.
+    Not only of what stands now: Argo CD doesn't see live objects of kinds that a project leaves out.
+    A kind that left the project in the commit that removed its last object would never be pruned.
     Source: argoproj/argo-cd controller/state.go (IsLiveResourcePermitted).
     """
-    first = parts[0]
-    layers = frozenset[LayerName](("guard", "platform") if first.tenant is None else ("tenant",))
-    held = {
-        (thing["apiVersion"], thing["kind"], "namespace" in thing["metadata"])
-        for part in parts
-        for thing in part.objects
+    layers = frozenset[LayerName](("guard", "platform") if parts[0].tenant is None else ("tenant",))
+    held = {kind for part in parts for kind in part.held.kinds}
+    return _treated(layers) | {
+        (group_of(version), kind, namespaced) for version, kind, namespaced in held
     }
-    kinds = _treated(layers) | {
-        (api_version.rpartition("/")[0], kind, namespaced) for api_version, kind, namespaced in held
-    }
+
+
+def _permitted(kinds: frozenset[tuple[str, str, bool]]) -> dict[str, Any]:
+    """The fields of a project that let it hold these kinds."""
     permitted: dict[str, Any] = {}
     if clustered := _kind_list(kinds, namespaced=False):
         permitted["clusterResourceWhitelist"] = clustered
@@ -237,8 +247,7 @@ def _namespaces(catalog: Catalog, parts: Sequence[SyncUnit]) -> set[str]:
     first = parts[0]
     tenant = catalog.tenants.get(first.tenant or "")
     places = () if tenant is None else tenant.places_on(first.cluster.name)
-    held = {thing["metadata"].get("namespace") for part in parts for thing in part.objects}
-    return {place.name for place in places} | {name for name in held if name}
+    return {place.name for place in places}.union(*(part.held.namespaces for part in parts))
 
 
 def _child(catalog: Catalog, gitops: ArgoCD, one: SyncUnit) -> Artifact:
@@ -274,14 +283,16 @@ def _child(catalog: Catalog, gitops: ArgoCD, one: SyncUnit) -> Artifact:
 
 def _ignored(one: SyncUnit) -> list[dict[str, Any]]:
     """Fields that cert-manager writes into webhook configurations of the unit."""
+    if all(version != ADMISSION_API for version, _, _ in one.held.kinds):
+        return []
     return [
         {
-            "group": group_of(thing),
+            "group": group_of(thing["apiVersion"]),
             "kind": thing["kind"],
             "name": thing["metadata"]["name"],
             "jqPathExpressions": [".webhooks[].clientConfig.caBundle"],
         }
-        for thing in one.objects
+        for thing in (artifact.object for artifact in one.unit.artifacts)
         if INJECT_CA in (thing["metadata"].get("annotations") or {})
     ]
 

@@ -5,24 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dracfg.link.catalog import Cluster
 from dracfg.link.classes import ClassPlan
 from dracfg.lower.artifact import Artifact, K8sObject, make, origin_of
 from dracfg.lower.selectors import class_selectors
+from dracfg.lower.sync import with_engine
 from dracfg.model.sharing import Parameters
 
 FILE = "device-classes.yaml"
 RESOURCE_API = "resource.k8s.io/v1"
 
 
-def device_class_artifacts(plans: Iterable[ClassPlan]) -> tuple[Artifact, ...]:
-    """One DeviceClass a plan, in the order of the plans.
+def device_class_artifacts(
+    plans: Iterable[ClassPlan], cluster: Cluster | None = None
+) -> tuple[Artifact, ...]:
+    """One DeviceClass a plan, in the order of the plans; as a `cluster`'s engine is to see it, if any.
 
     DeviceClass.spec is mutable and read at allocation time only, so a class keeps its name when
     its content changes. Source: kubernetes registry/resource/deviceclass/strategy.go.
     """
     return tuple(
         Artifact(
-            _device_class(plan),
+            _device_class(plan) if cluster is None else with_engine(cluster, _device_class(plan)),
             FILE,
             origin_of(plan.tier.document, "spec"),
             via=() if plan.policy.document is None else (origin_of(plan.policy.document, "spec"),),

@@ -16,10 +16,11 @@ from typing import Any
 from dracfg.link.catalog import Cluster
 from dracfg.link.parts import digest
 from dracfg.lower.alerts import Subject, filled
-from dracfg.lower.artifact import Artifact, make, origin_of
+from dracfg.lower.artifact import Artifact, origin_of
 from dracfg.lower.namespaces import OWN_NAMESPACE
 from dracfg.lower.objectives import Measure, decimal, measures, shown
 from dracfg.lower.subjects import cluster_subject, driver_subjects, tier_subject, watched_tiers
+from dracfg.lower.sync import make_synced
 from dracfg.packaged import read_data
 
 FILE = "dashboards.yaml"
@@ -64,7 +65,8 @@ def dashboard_objects(cluster: Cluster) -> tuple[Artifact, ...]:
     origin = origin_of(cluster.document, "spec", "addons", "grafana")
     return tuple(
         Artifact(
-            make(
+            make_synced(
+                cluster,
                 "v1",
                 "ConfigMap",
                 f"{name}-dashboard",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 
 from dracfg.lower.artifact import Artifact, Unit
 from dracfg.source.standing import Standing
@@ -44,7 +44,10 @@ def shares(
 
     They are at least so many as stand already: a fleet that shrinks moves nobody.
     """
-    parts: list[list[Artifact]] = [[] for _ in range(_number(fixed, groups, least))]
+    number = _number(fixed, groups, least)
+    if number == 1:
+        return (tuple(chain.from_iterable(groups.values())),)
+    parts: list[list[Artifact]] = [[] for _ in range(number)]
     for name, group in groups.items():
         parts[_place(name) % len(parts)] += group
     return tuple(map(tuple, parts))
@@ -91,6 +94,8 @@ def is_part(path: str, unit: str) -> bool:
 
 def _number(fixed: int, groups: Mapping[str, Sequence[Artifact]], least: int) -> int:
     """How many parts are needed: the least power of two with which none is too large, or none holds two."""
+    if least <= 1 and fixed + sum(map(len, groups.values())) <= MAX_OBJECTS:
+        return 1
     placed = [(_place(name), len(group)) for name, group in groups.items() if group]
     number = 1
     while number < _MOST_PARTS and (number < least or _is_crowded(number, fixed, placed)):

@@ -24,7 +24,7 @@ from dracfg.lower.layers import (
     sync_name,
     sync_units,
 )
-from dracfg.lower.sync import group_of
+from dracfg.lower.sync import group_of, treatments
 from dracfg.model.cluster import Flux
 from dracfg.source.standing import Standing
 
@@ -67,18 +67,19 @@ def kustomizations(
         return ()
     own: list[Artifact] = []
     groups: dict[str, list[Artifact]] = {}
-    before: list[str] = []
+    first: dict[str, Any] = {}
+    then = {"interval": _go_duration(gitops.interval), "retryInterval": "2m"}
     for layer in LAYERS:
         here = [one for one in synced if one.layer == layer]
         for one in here:
             held = own if one.tenant is None else groups.setdefault(one.tenant, [])
-            held.append(_kustomization(catalog, gitops, one, before))
-        before = [one.name for one in here] or before
+            held.append(_kustomization(catalog, gitops, one, {**first, **then}))
+        first = {"dependsOn": [{"name": one.name} for one in here]} if here else first
     path = f"gitops/flux/{cluster.name}"
     shares = settled(groups, _places(standing, path), _OF_TENANTS)
-    first = shares.pop(1, ())
+    of_tenants = shares.pop(1, ())
     parts = [Unit(part_path(path, number - 1), share) for number, share in shares.items()]
-    return (Unit(path, (*own, *(_part(cluster, gitops, one) for one in parts), *first)), *parts)
+    return (Unit(path, (*own, *(_part(cluster, gitops, one) for one in parts), *of_tenants)), *parts)
 
 
 def _places(standing: Standing, path: str) -> Mapping[str, int]:
@@ -121,15 +122,11 @@ def _part(cluster: Cluster, gitops: Flux, unit: Unit) -> Artifact:
 
 
 def _kustomization(
-    catalog: Catalog, gitops: Flux, one: SyncUnit, before: Sequence[str]
+    catalog: Catalog, gitops: Flux, one: SyncUnit, layer: Mapping[str, Any]
 ) -> Artifact:
+    """`layer` is what the specs of its layer begin with."""
     origin = one.origin(catalog)
-    spec: dict[str, Any] = {}
-    if before:
-        spec["dependsOn"] = [{"name": name} for name in before]
-    spec["interval"] = _go_duration(gitops.interval)
-    spec["retryInterval"] = "2m"
-    spec["path"] = f"./{one.path}"
+    spec = {**layer, "path": f"./{one.path}"}
     spec["prune"] = True
     # When the Kustomization of a tenant goes, its access goes with it; claims and templates say
     # `prune: disabled`, which holds then too. That of a guard or of classes must never take them
@@ -164,12 +161,10 @@ def _source(gitops: Flux) -> dict[str, str]:
 
 def _health_checks(one: SyncUnit) -> list[dict[str, str]]:
     """How to tell whether the unit's objects work, for kinds that it holds."""
-    kinds = {kind for _, kind in _HEALTH}
-    versions = {
-        (group_of(thing), thing["kind"]): thing["apiVersion"]
-        for thing in one.objects
-        if thing["kind"] in kinds
-    }
+    if not any(one.layer in treatments()[key].layers for key in _HEALTH):
+        return []
+    kinds = sorted(one.held.kinds)
+    versions = {(group_of(version), kind): version for version, kind, _ in kinds}
     return [
         {"apiVersion": versions[key], "kind": key[1], **expressions}
         for key, expressions in _HEALTH.items()

@@ -6,7 +6,7 @@ forbids one that is needed, is for rules that read the plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -70,7 +70,9 @@ def cluster_gates(cluster: Cluster, objects: Iterable[K8sObject]) -> GatePlan:
     minor = cluster.minor
     known = feature_matrix().gates
     things = tuple(objects)
-    of_objects = derive(things, minor)
+    keys = [_key(thing) for thing in things]
+    heads = dict(zip(keys, things, strict=True)).values()
+    of_objects = tuple(_uses_of(things, keys, heads, minor))
     found = (*of_objects, *_driver_uses(cluster))
     uses = tuple(use for use in found if use.gate in known)
     said = cluster.document.spec.feature_gates
@@ -90,9 +92,49 @@ def cluster_gates(cluster: Cluster, objects: Iterable[K8sObject]) -> GatePlan:
         needed=needed,
         wanted=dict(sorted(wanted.items())),
         by_component=to_write(wanted, minor),
-        runtime_config=tuple(sorted({*runtime_config(things, of_objects, minor), *watched})),
+        runtime_config=tuple(sorted({*runtime_config(heads, of_objects, minor), *watched})),
         unknown=tuple(sorted(unknown)),
     )
+
+
+def _key(thing: K8sObject) -> Hashable:
+    """What objects have in common that need the same gates: nothing in metadata needs one.
+
+    Specs count by identity. Templates differ in the labels of their claims, which need none either,
+    and quotas in numbers: what needs a gate is a resource that they name.
+    """
+    spec = thing.get("spec")
+    if spec is None:
+        return id(thing)
+    kind = thing["kind"]
+    if kind == "ResourceQuota":
+        return kind, *spec["hard"]
+    if kind == "ResourceClaimTemplate":
+        spec = spec.get("spec", spec)
+    return kind, thing["apiVersion"], id(spec)
+
+
+def _uses_of(
+    things: Sequence[K8sObject], keys: Sequence[Hashable], heads: Iterable[K8sObject], minor: str
+) -> Iterator[GateUse]:
+    """What `derive` says of all objects, asked only for `heads`, one object of each key."""
+    kinds: dict[str, list[K8sObject]] = {}
+    for head in heads:
+        kinds.setdefault(head["kind"], []).append(head)
+    gated = {
+        _key(head): uses
+        for alike in kinds.values()
+        if derive(alike, minor)
+        for head in alike
+        if (uses := derive((head,), minor))
+    }
+    for thing, key in zip(things, keys, strict=True):
+        if key in gated:
+            metadata = thing["metadata"]
+            names = (thing["kind"], metadata.get("namespace"), metadata["name"])
+            reference = "/".join(filter(None, names))
+            for use in gated[key]:
+                yield GateUse(use.gate, use.reason, reference, use.pointer, use.when_off)
 
 
 def watched_versions(gate: str, minor: str) -> Iterator[str]:

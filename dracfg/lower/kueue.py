@@ -16,9 +16,10 @@ from typing import Any
 from dracfg.kube.kueue import KueueGate, kueue_gate
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.classes import ClassPlan, class_name
-from dracfg.lower.artifact import Artifact, make, origin_of
+from dracfg.lower.artifact import Artifact, origin_of
 from dracfg.lower.kueuefacts import ignored_prefixes, kueue_facts, restart_command
 from dracfg.lower.rights import TENANT
+from dracfg.lower.sync import make_synced
 from dracfg.model.sharing import Exclusive, Partitioned
 
 FILE = "kueue.yaml"
@@ -65,9 +66,13 @@ def kueue_artifacts(
     left = _left_over(catalog, cluster, counted)
     if left:
         cohort["resourceGroups"] = [_group({name: {"nominalQuota": n} for name, n in left.items()})]
-    return (
-        Artifact(make(facts.api, "ResourceFlavor", FLAVOR, origin, {"spec": {}}), FILE, origin),
-        Artifact(make(facts.api, "Cohort", COHORT, origin, {"spec": cohort}), FILE, origin),
+    made: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("ResourceFlavor", FLAVOR, {"spec": {}}),
+        ("Cohort", COHORT, {"spec": cohort}),
+    )
+    return tuple(
+        Artifact(make_synced(cluster, facts.api, kind, name, origin, body), FILE, origin)
+        for kind, name, body in made
     )
 
 
@@ -103,7 +108,8 @@ def cluster_queues(
         },
         "stopPolicy": "None" if tenant.document.spec.state == "active" else "Hold",
     }
-    made = make(
+    made = make_synced(
+        cluster,
         facts.api,
         "ClusterQueue",
         queue_name(tenant.name),
@@ -125,7 +131,8 @@ def local_queues(
     found = []
     for place in tenant.places_on(cluster.name):
         origin = origin_of(tenant.document, "spec", "namespaces", place.position)
-        made = make(
+        made = make_synced(
+            cluster,
             facts.api,
             "LocalQueue",
             LOCAL_QUEUE,

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.parts import digest
-from dracfg.lower.artifact import K8sObject, Origin, Unit, origin_of
+from dracfg.lower.artifact import Origin, Unit, origin_of
 from dracfg.lower.sync import LayerName
 
 CLUSTER = "dracfg.dev/cluster"
@@ -29,6 +30,14 @@ _TENANT = re.compile(r"tenants/([a-z0-9-]+)(?:\.([0-9]+))?")
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """Of a unit's objects: (apiVersion, kind, whether they have a namespace), and their namespaces."""
+
+    kinds: frozenset[tuple[str, str, bool]]
+    namespaces: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
 class SyncUnit:
     """One synced unit of a cluster; `number` counts the parts that a layer was split into from 1."""
 
@@ -54,9 +63,16 @@ class SyncUnit:
         labels = {CLUSTER: self.cluster.name, LAYER: self.layer}
         return labels if self.tenant is None else labels | {TENANT: self.tenant}
 
-    @property
-    def objects(self) -> list[K8sObject]:
-        return [artifact.object for artifact in self.unit.artifacts]
+    @cached_property
+    def held(self) -> Held:
+        kinds: set[tuple[str, str, bool]] = set()
+        namespaces: set[str | None] = set()
+        for artifact in self.unit.artifacts:
+            thing = artifact.object
+            metadata = thing["metadata"]
+            kinds.add((thing["apiVersion"], thing["kind"], "namespace" in metadata))
+            namespaces.add(metadata.get("namespace"))
+        return Held(frozenset(kinds), frozenset(filter(None, namespaces)))
 
     def origin(self, catalog: Catalog) -> Origin:
         """The document without which the unit would not be there."""

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from dracfg.link.catalog import Cluster
-from dracfg.lower.artifact import (
-    MANAGED_BY,
-    ORIGIN,
-    PART_OF,
-    Artifact,
-    K8sObject,
-    Origin,
-    make,
-    origin_of,
-)
+from dracfg.link.catalog import Cluster, Place
+from dracfg.lower.artifact import MANAGED_BY, PART_OF, Artifact, K8sObject, in_order, origin_of
 from dracfg.lower.rights import namespace_labels, rights
+from dracfg.lower.sync import make_synced
 from dracfg.lower.tenancy import Tenancy
 
 FILE = "namespaces.yaml"
@@ -27,7 +19,8 @@ OWN_NAMESPACE = "dracfg-system"
 def own_namespace(cluster: Cluster) -> Artifact:
     """The namespace of dracfg's own records."""
     origin = origin_of(cluster.document)
-    return Artifact(make("v1", "Namespace", OWN_NAMESPACE, origin, {}), FILE, origin)
+    made = make_synced(cluster, "v1", "Namespace", OWN_NAMESPACE, origin, {})
+    return Artifact(made, FILE, origin)
 
 
 def namespace_artifacts(
@@ -37,9 +30,15 @@ def namespace_artifacts(
 
     `claims` are the names that pods may use, by namespace (see `rights.claims_by_namespace`).
     """
-    return tuple(
-        Artifact(made, FILE, origin) for origin, made in _namespaces(tenancy, claims, "dracfg")
-    )
+    cluster = tenancy.cluster
+    found = []
+    for place, labels, noted in _marks(tenancy, claims, "dracfg"):
+        origin = tenancy.origins[place]
+        made = make_synced(
+            cluster, "v1", "Namespace", place.name, origin, {}, labels=labels, annotations=noted
+        )
+        found.append(Artifact(made, FILE, origin))
+    return tuple(found)
 
 
 def external_namespaces(
@@ -50,30 +49,26 @@ def external_namespaces(
     Nothing in them says that dracfg manages them, as it does not.
     """
     return tuple(
-        _without_owner(made)
+        _external(place, labels, noted)
         for tenancy in tenancies
-        for _, made in _namespaces(tenancy, claims, "external")
+        for place, labels, noted in _marks(tenancy, claims, "external")
     )
 
 
-def _without_owner(thing: K8sObject) -> K8sObject:
-    metadata = thing["metadata"]
-    labels = {k: v for k, v in metadata["labels"].items() if k not in (MANAGED_BY, PART_OF)}
-    annotations = {k: v for k, v in metadata["annotations"].items() if k != ORIGIN}
-    return {**thing, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
+def _external(place: Place, labels: Mapping[str, str], annotations: Mapping[str, str]) -> K8sObject:
+    metadata = {
+        "name": place.name,
+        "labels": {k: v for k, v in labels.items() if k not in (MANAGED_BY, PART_OF)},
+        "annotations": in_order(annotations),
+    }
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 
 
-def _namespaces(
+def _marks(
     tenancy: Tenancy, claims: Mapping[str, Sequence[str]], manager: Literal["dracfg", "external"]
-) -> Iterator[tuple[Origin, K8sObject]]:
-    """The Namespaces of a tenant on a cluster that somebody manages, each with its origin."""
+) -> Iterator[tuple[Place, dict[str, str], Mapping[str, str]]]:
+    """Labels and annotations of a tenant's Namespaces on a cluster that somebody manages."""
     places = [place for place in tenancy.places if place.namespace.managed_by == manager]
     held = rights(tenancy, claims) if places else {}
     for place in places:
-        origin = tenancy.origin_of(place)
-        labels = namespace_labels(tenancy.cluster, tenancy.tenant, place)
-        noted = held[place.name]
-        yield (
-            origin,
-            make("v1", "Namespace", place.name, origin, {}, labels=labels, annotations=noted),
-        )
+        yield place, namespace_labels(tenancy.cluster, tenancy.tenant, place), held[place.name]

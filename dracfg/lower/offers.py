@@ -11,8 +11,9 @@ from typing import Any
 
 from dracfg.link.catalog import Catalog, Cluster, Grant, Tenant
 from dracfg.link.classes import class_name
-from dracfg.lower.artifact import Artifact, Origin, make, origin_of
+from dracfg.lower.artifact import Artifact, Origin, origin_of
 from dracfg.lower.namespaces import OWN_NAMESPACE
+from dracfg.lower.sync import make_synced
 
 FILE = "offers.yaml"
 NAME = "dracfg-offers"
@@ -38,7 +39,8 @@ def offer_artifacts(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ...]:
     found.sort(key=lambda one: [one[0][key] for key in ("from", "to", "entitlement", "size")])
     text = json.dumps([entry for entry, _ in found], indent=1, ensure_ascii=False) + "\n"
     origin = origin_of(cluster.document)
-    made = make("v1", "ConfigMap", NAME, origin, {"data": {KEY: text}}, namespace=OWN_NAMESPACE)
+    body = {"data": {KEY: text}}
+    made = make_synced(cluster, "v1", "ConfigMap", NAME, origin, body, namespace=OWN_NAMESPACE)
     return (Artifact(made, FILE, origin, tuple(dict.fromkeys(via for _, via in found))),)
 
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dracfg.link.catalog import Cluster, Policy
 from dracfg.link.classes import policies_in_force
 from dracfg.link.parts import policy_numbers
-from dracfg.lower.artifact import Artifact, K8sObject, make, origin_of
+from dracfg.lower.artifact import Artifact, K8sObject, origin_of
 from dracfg.lower.namespaces import OWN_NAMESPACE
+from dracfg.lower.sync import make_synced, with_engine
 
 FILE = "policy-versions.yaml"
 RETIRED_FILE = "retired/policy-versions.yaml"
@@ -29,24 +30,27 @@ def policy_version_artifacts(
         policy.name: policy for tier in cluster.tiers for policy in policies_in_force(cluster, tier)
     }
     current = [
-        _record(policies[name]) for name in sorted(policies) if policies[name].document is not None
+        _record(cluster, policies[name])
+        for name in sorted(policies)
+        if policies[name].document is not None
     ]
     names = {record.object["metadata"]["name"] for record in current}
     origin = origin_of(cluster.document)
     old = [
-        Artifact(thing, RETIRED_FILE, origin)
+        Artifact(with_engine(cluster, thing), RETIRED_FILE, origin)
         for thing in sorted(standing, key=lambda thing: str(thing["metadata"]["name"]))
         if thing["metadata"]["name"] not in names
     ]
     return (*current, *old)
 
 
-def _record(policy: Policy) -> Artifact:
+def _record(cluster: Cluster, policy: Policy) -> Artifact:
     if policy.document is None:
         raise ValueError("the built-in policy has no versions")
     origin = origin_of(policy.document, "spec")
     numbers = policy_numbers(policy.spec)
-    made = make(
+    made = make_synced(
+        cluster,
         "v1",
         "ConfigMap",
         f"policy-{policy.name}-{policy.version}",

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from dracfg.link.catalog import Cluster, Grant, Place, Tenant
 from dracfg.link.grants import whole_part
-from dracfg.lower.artifact import Artifact, make, origin_of
+from dracfg.lower.artifact import Artifact, origin_of
 from dracfg.lower.kueuefacts import kueue_facts
+from dracfg.lower.sync import make_synced
 from dracfg.model.cluster import Priority
 from dracfg.model.tenant import Entitlement
 
@@ -35,10 +36,13 @@ def priority_artifacts(cluster: Cluster) -> tuple[Artifact, ...]:
             "value": priority.value,
             "preemptionPolicy": "PreemptLowerPriority" if priority.preempts else "Never",
         }
-        made = make("scheduling.k8s.io/v1", "PriorityClass", priority.name, origin, body)
+        made = make_synced(
+            cluster, "scheduling.k8s.io/v1", "PriorityClass", priority.name, origin, body
+        )
         found.append(Artifact(made, FILE, origin))
         if kueue is not None:
-            queued = make(
+            queued = make_synced(
+                cluster,
                 kueue.api,
                 "WorkloadPriorityClass",
                 priority.name,
@@ -63,7 +67,8 @@ def priority_quotas(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
                 "operator": "In",
                 "values": [priority.name],
             }
-            made = make(
+            made = make_synced(
+                cluster,
                 "v1",
                 "ResourceQuota",
                 f"{QUOTA}{priority.name}",

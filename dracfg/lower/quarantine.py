@@ -17,7 +17,8 @@ from typing import Literal
 from dracfg.kube.features import closure, feature_matrix
 from dracfg.link.catalog import Cluster, Pool
 from dracfg.link.parts import digest
-from dracfg.lower.artifact import Artifact, make, origin_of
+from dracfg.lower.artifact import Artifact, origin_of
+from dracfg.lower.sync import make_synced
 from dracfg.model.pool import Quarantine
 
 FILE = "device-taint-rules.yaml"
@@ -150,7 +151,7 @@ def _rules(cluster: Cluster, pool: Pool, version: str) -> Iterator[Artifact]:
             }
         }
         name = f"dracfg-{pool.name}-{digest(selector)}"
-        made = make(version, "DeviceTaintRule", name, origin, body)
+        made = make_synced(cluster, version, "DeviceTaintRule", name, origin, body)
         yield Artifact(made, FILE, origin, tuple(via))
 
 

@@ -8,15 +8,17 @@ Source: kubernetes pkg/quota/v1/evaluator/core/resource_claims.go; kubernetes/ap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from dracfg.kube.quota import quota_keys
 from dracfg.link.catalog import Cluster, Grant, Place, Tenant
 from dracfg.link.classes import ClassPlan, admin_class_name, class_name
 from dracfg.link.grants import whole_part
-from dracfg.lower.artifact import Artifact, make
+from dracfg.lower.artifact import Artifact
+from dracfg.lower.sync import make_synced
 from dracfg.lower.tenancy import Tenancy
 from dracfg.packaged import read_data
 
@@ -76,18 +78,28 @@ def quota_artifacts(
         for i, _ in enumerate(tenant.document.spec.entitlements)
     )
     found = []
+    # What namespaces with the same part of everything may hold is one object.
+    parts: dict[int, Mapping[str, int]] = {}
+    specs: dict[Hashable, dict[str, Any]] = {}
     for place in tenancy.places:
-        limits = class_limits(cluster, tenant, place)
-        templates = sum(name.startswith("template/") for name in claims.get(place.name, ()))
-        hard = _devices(tenancy, place, keys, limits)
-        hard |= object_numbers(cluster, tenant, place, limits, templates)
-        origin = tenancy.origin_of(place)
-        made = make(
+        share = place.namespace.share
+        if (limits := parts.get(share)) is None:
+            limits = parts[share] = class_limits(cluster, tenant, place)
+        templates = len([n for n in claims.get(place.name, ()) if n.startswith("template/")])
+        numbers = object_numbers(cluster, tenant, place, limits, templates)
+        watched = _watched(tenant, place)
+        key = (share, watched, *numbers.values())
+        if (spec := specs.get(key)) is None:
+            hard = _devices(tenancy, place, keys, limits, watched) | numbers
+            spec = specs[key] = {"hard": {key: str(hard[key]) for key in sorted(hard)}}
+        origin = tenancy.origins[place]
+        made = make_synced(
+            cluster,
             "v1",
             "ResourceQuota",
             NAME,
             origin,
-            {"spec": {"hard": {key: str(hard[key]) for key in sorted(hard)}}},
+            {"spec": spec},
             namespace=place.name,
             labels={"dracfg.dev/tenant": tenant.name},
         )
@@ -96,11 +108,15 @@ def quota_artifacts(
 
 
 def _devices(
-    tenancy: Tenancy, place: Place, keys: QuotaKeys, limits: Mapping[str, int]
+    tenancy: Tenancy,
+    place: Place,
+    keys: QuotaKeys,
+    limits: Mapping[str, int],
+    watched: Iterable[str],
 ) -> dict[str, int]:
     """`spec.hard` of a namespace with its devices, whichever way they are reached."""
     hard = dict(keys.nothing)
-    for name in _watched(tenancy.tenant, place):
+    for name in watched:
         for key in keys.of_watching.get(name, ()):
             hard.pop(key, None)
     for name, limit in limits.items():
@@ -125,7 +141,7 @@ def object_numbers(
     if spec.state == "removed":
         return {CLAIMS: 0, TEMPLATES: templates}
     margin = _margins()
-    watched = sum(len(a.tiers) for a in spec.admin_access if a.namespace == place.name)
+    watched = sum([len(a.tiers) for a in spec.admin_access if a.namespace == place.name])
     nodes = sum(pool.document.spec.nodes for pool in cluster.pools) if watched else 0
     claims = sum(limits.values()) + watched * nodes
     emitted = [p for p in spec.profiles if p.namespaces is None or place.name in p.namespaces]

@@ -36,9 +36,12 @@ def retire(
 
     `active` and `retired` are the standing objects, `wanted` what is emitted now.
     """
+    standing = (*active, *retired)
+    if not standing:
+        return ()
     groups: dict[tuple[str, str], list[K8sObject]] = {}
     seen = {identity(artifact.object) for artifact in wanted}
-    for thing in (*active, *retired):
+    for thing in standing:
         key = identity(thing)
         if key not in seen:
             seen.add(key)

@@ -12,7 +12,7 @@ from dracfg.link.catalog import WHOLE, Catalog, Cluster, Grant, Place, Policy, T
 from dracfg.link.classes import ClassPlan, admin_class_name, class_name, classes_by_name
 from dracfg.link.memo import per_catalog
 from dracfg.link.moves import has_tenant, of_ownership, position
-from dracfg.lower.artifact import K8sObject
+from dracfg.lower.artifact import K8sObject, in_order
 from dracfg.lower.quotas import grants_by_class
 from dracfg.lower.tenancy import Tenancy
 from dracfg.model.kinds import Rollout
@@ -65,9 +65,7 @@ def rights(
         return {place.name: noted for place in tenancy.places}
     noted |= _of_tenant(tenancy)
     return {
-        place.name: dict(
-            sorted({**noted, **_of_place(tenancy, place, claims.get(place.name, ()))}.items())
-        )
+        place.name: in_order({**noted, **_of_place(tenancy, place, claims.get(place.name, ()))})
         for place in tenancy.places
     }
 
@@ -96,15 +94,12 @@ def _of_tenant(tenancy: Tenancy) -> dict[str, str]:
 
 def _of_place(tenancy: Tenancy, place: Place, claims: Sequence[str]) -> dict[str, str]:
     """What a namespace has beside that: the claims that stand in it, and what it may watch."""
-    watched = {
-        admin_class_name(tier)
-        for access in _watching(tenancy.tenant, place)
-        for tier in access.tiers
-    }
-    texts = _fixed_texts(tenancy.catalog, tenancy.cluster) if watched else {}
-    noted = {CLASSES + name: _text(texts[name], (), 1) for name in watched & texts.keys()}
-    if claims:
-        noted[CLAIMS] = _list(set(claims))
+    noted = {CLAIMS: _list(set(claims))} if claims else {}
+    watching = _watching(tenancy.tenant, place)
+    if watching:
+        watched = {admin_class_name(tier) for access in watching for tier in access.tiers}
+        texts = _fixed_texts(tenancy.catalog, tenancy.cluster)
+        noted |= {CLASSES + name: _text(texts[name], (), 1) for name in watched & texts.keys()}
     return noted
 
 
@@ -144,13 +139,12 @@ def namespace_labels(cluster: Cluster, tenant: Tenant, place: Place) -> dict[str
         held = {tier.name for tier in cluster.tiers if "dra" in cluster.owners_of(tier)}
         if any(held.intersection(access.tiers) for access in watching):
             labels[ADMIN_LABEL] = "true"
-    return dict(sorted(labels.items()))
+    return in_order(labels)
 
 
 def _watching(tenant: Tenant, place: Place) -> tuple[AdminAccess, ...]:
-    return tuple(
-        access for access in tenant.document.spec.admin_access if access.namespace == place.name
-    )
+    granted = tenant.document.spec.admin_access
+    return tuple([access for access in granted if access.namespace == place.name])
 
 
 def _configs(cluster: Cluster, tenant: Tenant) -> Iterator[str]:
@@ -212,7 +206,7 @@ def _largest_counts(tenancy: Tenancy) -> dict[str, int]:
         if plan is None:
             continue
         for request in plan.requests:
-            pairs = sum(other.origin == request.origin for other in plan.requests)
+            pairs = len([1 for other in plan.requests if other.origin == request.origin])
             for ask in request.asks:
                 count = ask.count * pairs
                 counts[ask.plan.name] = max(count, counts.get(ask.plan.name, 1))
@@ -221,7 +215,7 @@ def _largest_counts(tenancy: Tenancy) -> dict[str, int]:
 
 def _text(fixed: tuple[str, str], grants: Iterable[Grant], count: int) -> str:
     head, tail = fixed
-    entitlement = "+".join(grant.name for grant in grants) or NOTHING
+    entitlement = "+".join([grant.name for grant in grants]) or NOTHING
     return f"entitlement={entitlement};{head};count={count};{tail}"
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from dracfg.link.catalog import Cluster
-from dracfg.lower.artifact import K8sObject, Unit, annotate
+from dracfg.lower.artifact import K8sObject, Origin, Unit, annotate, make
 from dracfg.packaged import read_data
 
 LayerName = Literal["guard", "platform", "tenant"]
@@ -59,12 +59,38 @@ def treatments() -> Mapping[tuple[str, str], Treatment]:
 
 def treatment_of(thing: K8sObject) -> Treatment | None:
     """How engines treat an object of this kind, or None where dracfg has no word on it."""
-    return treatments().get((group_of(thing), thing["kind"]))
+    return treatments().get((group_of(thing["apiVersion"]), thing["kind"]))
 
 
-def group_of(thing: K8sObject) -> str:
-    """The API group of an object, "" for the core group."""
-    return str(thing["apiVersion"]).rpartition("/")[0]
+def group_of(api_version: str) -> str:
+    """The API group of a version, "" for the core group."""
+    return api_version.rpartition("/")[0]
+
+
+def make_synced(
+    cluster: Cluster,
+    api_version: str,
+    kind: str,
+    name: str,
+    origin: Origin,
+    body: Mapping[str, Any],
+    *,
+    namespace: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+) -> K8sObject:
+    """An object for the cluster's engine to apply: `artifact.make`, with what the engine is told of it."""
+    told = _annotations(cluster.document.spec.gitops.engine, api_version, kind, None)
+    return make(
+        api_version,
+        kind,
+        name,
+        origin,
+        body,
+        namespace=namespace,
+        labels=labels,
+        annotations={**annotations, **told} if annotations else told,
+    )
 
 
 def with_engine(cluster: Cluster, thing: K8sObject, *, retained: bool | None = None) -> K8sObject:

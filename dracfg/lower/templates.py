@@ -7,7 +7,8 @@ Source: kubernetes/api@v0.36.3 resource/v1/types.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from dracfg.link.catalog import Catalog, Cluster, Policy, Tenant, Tier
@@ -15,9 +16,10 @@ from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest
 from dracfg.link.classes import ClassPlan, admin_class_name
 from dracfg.link.memo import per_catalog
 from dracfg.link.parts import digest
-from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespace, make, origin_of
+from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespace, origin_of
 from dracfg.lower.classes import RESOURCE_API, plain_map
 from dracfg.lower.selectors import request_selectors
+from dracfg.lower.sync import make_synced
 from dracfg.lower.tenancy import Tenancy
 from dracfg.model.tenant import AdminAccess, Profile, ProfileConfig, Toleration
 
@@ -33,13 +35,16 @@ PROFILE = "dracfg.dev/profile"
 def template_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
     """Every template of the tenant on the cluster: profiles by namespace, then admin access."""
     found = []
+    forms = _forms(tenancy.catalog, tenancy.cluster)
     for i, plan in enumerate(tenancy.plans):
-        if plan is None:
+        places = () if plan is None else tenancy.places_of(plan.profile)
+        if plan is None or not places:
             continue
-        origin, via = tenancy.origin.at("spec", "profiles", i), _via(tenancy.catalog, plan)
+        origin, form = tenancy.origin.at("spec", "profiles", i), _form(tenancy, plan, forms)
+        made = _template(tenancy, plan.profile, form, origin)
         found += [
-            Artifact(made, TEMPLATES_FILE, origin, via)
-            for made in _templates(tenancy, plan, origin)
+            Artifact(in_namespace(made, place.name), TEMPLATES_FILE, origin, form.via)
+            for place in places
         ]
     found += _admin_templates(tenancy)
     return tuple(found)
@@ -56,22 +61,24 @@ def claim_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
     here = {place.name for place in tenancy.places}
     plans = {profile.name: plan for profile, plan in zip(spec.profiles, tenancy.plans, strict=True)}
     found = []
+    forms = _forms(tenancy.catalog, tenancy.cluster)
     for i, shared in enumerate(spec.shared_claims):
         plan = plans.get(shared.profile) if shared.namespace in here else None
         if plan is None or not all(_is_open(request) for request in plan.requests):
             continue
-        origin = tenancy.origin.at("spec", "sharedClaims", i)
-        made = make(
+        origin, form = tenancy.origin.at("spec", "sharedClaims", i), _form(tenancy, plan, forms)
+        made = make_synced(
+            tenancy.cluster,
             RESOURCE_API,
             "ResourceClaim",
             shared.name,
             origin,
-            {"spec": claim_spec(plan)},
+            {"spec": form.spec},
             namespace=shared.namespace,
             labels=_labels(tenancy.tenant, plan.profile),
-            annotations={REQUESTS: requests_note(plan), "dracfg.dev/pods": str(shared.pods)},
+            annotations={**form.note, "dracfg.dev/pods": str(shared.pods)},
         )
-        found.append(Artifact(made, CLAIMS_FILE, origin, _via(tenancy.catalog, plan)))
+        found.append(Artifact(made, CLAIMS_FILE, origin, form.via))
     return tuple(found)
 
 
@@ -123,20 +130,78 @@ def requests_note(plan: ClaimPlan) -> str:
     return ",".join(notes)
 
 
-def _templates(tenancy: Tenancy, plan: ClaimPlan, origin: Origin) -> Iterator[K8sObject]:
-    """The same template in each namespace of the profile."""
-    profile = plan.profile
-    places = tenancy.places_of(profile)
-    if not places:
-        return iter(())
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What the claims of profiles that ask for the same have in common, the same objects for all of them.
+
+    `via` is every document that a claim's content depends on beside the tenant's.
+    """
+
+    spec: dict[str, Any]
+    note: dict[str, str]
+    via: tuple[Origin, ...]
+
+
+@per_catalog
+def _forms(_catalog: Catalog, _cluster: Cluster) -> dict[Hashable, _Form]:
+    """The forms that were met so far on a cluster, by what they ask for: a few dozen of thousands."""
+    return {}
+
+
+def _form(tenancy: Tenancy, plan: ClaimPlan, known: dict[Hashable, _Form]) -> _Form:
+    """The form of a plan, one of those that are `known` on the cluster or a new one."""
+    if plan.config:
+        return _formed(tenancy.catalog, plan)
+    asked = _asked_by(plan)
+    form = known.get(asked)
+    if form is None:
+        form = known[asked] = _formed(tenancy.catalog, plan)
+    return form
+
+
+def _formed(catalog: Catalog, plan: ClaimPlan) -> _Form:
+    asked = [
+        (ask.grant.tier, ask.grant.policy) for request in plan.requests for ask in request.asks
+    ]
+    via = _sources(catalog, *dict.fromkeys(asked))
+    return _Form(claim_spec(plan), {REQUESTS: requests_note(plan)}, via)
+
+
+def _asked_by(plan: ClaimPlan) -> Hashable:
+    """All that the form of a plan without parameters of its own depends on."""
+    requests = [
+        (
+            request.name,
+            request.origin,
+            request.has_alternatives,
+            request.tolerations,
+            *[
+                (
+                    ask.name,
+                    ask.plan,
+                    ask.grant.name,
+                    ask.grant.tier,
+                    ask.grant.policy,
+                    ask.part,
+                    ask.count,
+                    *request_selectors(ask),
+                )
+                for ask in request.asks
+            ],
+        )
+        for request in plan.requests
+    ]
+    return plan.constraints, *requests
+
+
+def _template(tenancy: Tenancy, profile: Profile, form: _Form, origin: Origin) -> K8sObject:
+    """The template of a profile, the same in each of its namespaces."""
     naming = tenancy.cluster.document.spec.gitops.template_names
     labels = _labels(tenancy.tenant, profile)
-    note = {REQUESTS: requests_note(plan)}
-    spec = {
-        "metadata": {"labels": dict(sorted(labels.items())), "annotations": note},
-        "spec": claim_spec(plan),
-    }
-    made = make(
+    note = form.note
+    spec = {"metadata": {"labels": labels, "annotations": note}, "spec": form.spec}
+    return make_synced(
+        tenancy.cluster,
         RESOURCE_API,
         "ResourceClaimTemplate",
         template_name(profile.name, profile.revision, spec, naming),
@@ -145,7 +210,6 @@ def _templates(tenancy: Tenancy, plan: ClaimPlan, origin: Origin) -> Iterator[K8
         labels=labels,
         annotations=note if profile.priority is None else {**note, PRIORITY: profile.priority},
     )
-    return (in_namespace(made, place.name) for place in places)
 
 
 def _admin_templates(tenancy: Tenancy) -> list[Artifact]:
@@ -175,13 +239,14 @@ def _admin_template(
         exactly["tolerations"] = [{"operator": "Exists"}]
     if plan.capacity:
         exactly["capacity"] = {"requests": _amounts(plan)}
-    labels = {TENANT: tenancy.tenant.name, PROFILE: plan.name}
+    labels = {PROFILE: plan.name, TENANT: tenancy.tenant.name}
     spec = {
-        "metadata": {"labels": dict(sorted(labels.items()))},
+        "metadata": {"labels": labels},
         "spec": {"devices": {"requests": [{"name": "devices", "exactly": exactly}]}},
     }
     naming = tenancy.cluster.document.spec.gitops.template_names
-    return make(
+    return make_synced(
+        tenancy.cluster,
         RESOURCE_API,
         "ResourceClaimTemplate",
         template_name(plan.name, access.revision, spec, naming),
@@ -248,15 +313,8 @@ def _config(requests: tuple[str, ...], config: ProfileConfig) -> dict[str, Any]:
 
 
 def _labels(tenant: Tenant, profile: Profile) -> dict[str, str]:
-    return {TENANT: tenant.name, PROFILE: profile.name}
-
-
-def _via(catalog: Catalog, plan: ClaimPlan) -> tuple[Origin, ...]:
-    """Every document that a claim's content depends on beside the tenant's."""
-    asked = (
-        (ask.grant.tier, ask.grant.policy) for request in plan.requests for ask in request.asks
-    )
-    return _sources(catalog, *dict.fromkeys(asked))
+    """Sorted, as everywhere."""
+    return {PROFILE: profile.name, TENANT: tenant.name}
 
 
 @per_catalog

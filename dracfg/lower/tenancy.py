@@ -49,9 +49,11 @@ class Tenancy:
         """Where the tenant is described."""
         return origin_of(self.tenant.document)
 
-    def origin_of(self, place: Place) -> Origin:
-        """Where one of its namespaces is described."""
-        return self.origin.at("spec", "namespaces", place.position)
+    @cached_property
+    def origins(self) -> Mapping[Place, Origin]:
+        """Where each of its namespaces is described."""
+        spaces = self.origin.at("spec", "namespaces")
+        return {place: spaces.at(place.position) for place in self.places}
 
     def places_of(self, profile: Profile) -> tuple[Place, ...]:
         """The namespaces of the cluster in which a profile is emitted."""
@@ -60,12 +62,16 @@ class Tenancy:
     @cached_property
     def tiers(self) -> Mapping[str, tuple[str, ...]]:
         """The tiers that its profiles ask for, by namespace of the cluster; both sorted."""
-        found: dict[str, set[str]] = {}
+        # Most profiles are emitted in the same namespaces, namely all of them.
+        asked: dict[tuple[Place, ...], set[str]] = {}
         for plan in self.plans if not self.is_removed else ():
             if plan is not None:
                 tiers = {ask.grant.tier.name for request in plan.requests for ask in request.asks}
-                for place in self.places_of(plan.profile):
-                    found.setdefault(place.name, set()).update(tiers)
+                asked.setdefault(self.places_of(plan.profile), set()).update(tiers)
+        found: dict[str, set[str]] = {}
+        for places, tiers in asked.items():
+            for place in places:
+                found.setdefault(place.name, set()).update(tiers)
         return {name: tuple(sorted(found[name])) for name in sorted(found)}
 
 

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dracfg.link.catalog import Tenant
-from dracfg.lower.alerts import FILE, Group, rule_made
-from dracfg.lower.artifact import Artifact
+from dracfg.lower.alerts import FILE, RULE_API, Group
+from dracfg.lower.artifact import Artifact, in_namespace
+from dracfg.lower.sync import make_synced
 from dracfg.lower.tenancy import Tenancy
 
 SERIES = "dracfg:tier_namespace:info"
@@ -29,10 +30,12 @@ def place_objects(tenancy: Tenancy) -> tuple[Artifact, ...]:
     if not tenancy.cluster.document.spec.addons.prometheus_operator:
         return ()
     tenant, origin = tenancy.tenant, tenancy.origin
-    return tuple(
-        Artifact(rule_made(NAME, name, [place_group(tenant, {name: tiers})], origin), FILE, origin)
-        for name, tiers in tenancy.tiers.items()
-    )
+    made = make_synced(tenancy.cluster, RULE_API, "PrometheusRule", NAME, origin, {})
+    found = []
+    for name, tiers in tenancy.tiers.items():
+        spec = {"groups": [place_group(tenant, {name: tiers})]}
+        found.append(Artifact(in_namespace(made, name, spec=spec), FILE, origin))
+    return tuple(found)
 
 
 def _rule(tenant: Tenant, namespace: str, tier: str) -> dict[str, Any]:

@@ -43,7 +43,7 @@ from dracfg.lower.quarantine import device_taint_rules
 from dracfg.lower.quotas import cluster_keys, quota_artifacts
 from dracfg.lower.retirement import retire
 from dracfg.lower.rights import claims_by_namespace
-from dracfg.lower.sync import with_engine, without_engine
+from dracfg.lower.sync import with_engine
 from dracfg.lower.templates import (
     CLAIMS_FILE,
     TEMPLATES_FILE,
@@ -92,13 +92,12 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> Clu
         unit for tenancy in tenancies for unit in _tenant_units(tenancy, counted, standing)
     ]
     claims = claims_by_namespace(_objects(tenant_units, cluster))
-    bare = [
+    synced = [
         *_guard_units(catalog, cluster, tenancies, classes, claims, standing),
         *_platform_units(catalog, cluster, classes, counted, tenant_units, standing),
         *tenant_units,
     ]
-    plan = gate_plan(cluster, bare)
-    synced = [_with_engine(cluster, unit) for unit in bare]
+    plan = gate_plan(cluster, synced)
     units = [
         *synced,
         *_control_plane_units(cluster, plan),
@@ -180,9 +179,9 @@ def _platform_units(
         *priority_artifacts(cluster),
         *kueue_artifacts(catalog, cluster, counted),
         *offer_artifacts(catalog, cluster),
-        *policy_version_artifacts(cluster, [without_engine(thing) for thing in versions]),
+        *policy_version_artifacts(cluster, versions),
         *device_taint_rules(cluster),
-        *device_class_artifacts(classes),
+        *device_class_artifacts(classes, cluster),
         *_retired_classes(cluster, classes, tenant_units, standing),
         *monitoring_objects(catalog, cluster),
     ]
@@ -209,6 +208,9 @@ def _retired_classes(
         for file in (CLASSES_FILE, f"{RETIRED}/{CLASSES_FILE}")
         for thing in standing.objects(path, file)
     }
+    gone = {name: known[name] for name in known.keys() - {plan.name for plan in classes}}
+    if not gone:
+        return []
     named = {
         name
         for unit in tenant_units
@@ -216,10 +218,10 @@ def _retired_classes(
         if artifact.file.startswith(f"{RETIRED}/")
         for name in class_names(artifact.object)
     }
-    missing = sorted(named & known.keys() - {plan.name for plan in classes})
+    missing = sorted(named & gone.keys())
     origin = origin_of(cluster.document)
     return [
-        Artifact(without_engine(known[name]), f"{RETIRED}/{CLASSES_FILE}", origin)
+        Artifact(with_engine(cluster, gone[name]), f"{RETIRED}/{CLASSES_FILE}", origin)
         for name in missing
     ]
 
@@ -243,7 +245,11 @@ def _tenant_units(
     templates = () if tenancy.is_removed else template_artifacts(tenancy)
     claims = () if tenancy.is_removed else claim_artifacts(tenancy)
     old = [
-        Artifact(kept.object, f"{RETIRED}/{file}", tenancy.origin, retained=kept.retained)
+        Artifact(
+            with_engine(cluster, kept.object, retained=kept.retained),
+            f"{RETIRED}/{file}",
+            tenancy.origin,
+        )
         for file, wanted in ((TEMPLATES_FILE, templates), (CLAIMS_FILE, claims))
         for kept in retire(
             standing.objects(path, file),
@@ -259,18 +265,6 @@ def _tenant_units(
         namespace = artifact.object["metadata"].get("namespace", "")
         by_namespace.setdefault(namespace, []).append(artifact)
     return divided(path, (), by_namespace, standing)
-
-
-def _with_engine(cluster: Cluster, unit: Unit) -> Unit:
-    """The unit with the engine's annotations on every object."""
-    return replace(unit, artifacts=tuple(_annotated(cluster, a) for a in unit.artifacts))
-
-
-def _annotated(cluster: Cluster, artifact: Artifact) -> Artifact:
-    made = with_engine(cluster, artifact.object, retained=artifact.retained)
-    if made is artifact.object:
-        return artifact
-    return Artifact(made, artifact.file, artifact.origin, artifact.via, artifact.retained)
 
 
 def _objects(units: Iterable[Unit], cluster: Cluster) -> Iterator[K8sObject]:

@@ -10,7 +10,8 @@ from typing import Any
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.driver import Driver
 from dracfg.lower.admission import ADMISSION_API, claim_rule, left_out
-from dracfg.lower.artifact import Artifact, make, origin_of
+from dracfg.lower.artifact import Artifact, origin_of
+from dracfg.lower.sync import make_synced
 from dracfg.model.driver import Webhook
 
 FILE = "webhooks.yaml"
@@ -29,7 +30,7 @@ def webhooks(catalog: Catalog, cluster: Cluster) -> tuple[Artifact, ...]:
     `caBundle` is left to cert-manager where it injects it.
     """
     return tuple(
-        _configuration(driver, driver.document.spec.webhook)
+        _configuration(cluster, driver, driver.document.spec.webhook)
         for driver in catalog.drivers.values()
         if driver.document.spec.webhook is not None
         and _is_used(driver, cluster)
@@ -56,10 +57,11 @@ def _is_used(driver: Driver, cluster: Cluster) -> bool:
     )
 
 
-def _configuration(driver: Driver, webhook: Webhook) -> Artifact:
+def _configuration(cluster: Cluster, driver: Driver, webhook: Webhook) -> Artifact:
     origin = origin_of(driver.document, "spec", "webhook")
     annotations = {INJECT_CA: webhook.cert_manager} if webhook.cert_manager is not None else {}
-    made = make(
+    made = make_synced(
+        cluster,
         ADMISSION_API,
         "ValidatingWebhookConfiguration",
         f"dracfg-{driver.name}",

@@ -16,8 +16,8 @@ from dracfg.link.classes import ClassPlan
 from dracfg.lower.access import plural
 from dracfg.lower.admission.facts import expressions, facts, rule_versions
 from dracfg.lower.admission.literals import literal
-from dracfg.lower.artifact import MANAGED_BY, Artifact, K8sObject, Origin, make, origin_of
-from dracfg.lower.sync import treatments
+from dracfg.lower.artifact import MANAGED_BY, Artifact, K8sObject, Origin, origin_of
+from dracfg.lower.sync import make_synced, treatments
 from dracfg.model.cluster import NodeGuards
 from dracfg.packaged import read_data
 
@@ -59,7 +59,7 @@ def admission(
         if "where" not in data or known[data["where"]]
         for thing in (
             _policy(name, data, cluster, origin, texts),
-            _binding(name, origin, _action(cluster, data)),
+            _binding(name, data, cluster, origin),
         )
     )
 
@@ -121,12 +121,14 @@ def _policy(
     ]
     if variables:
         body["variables"] = variables
-    return make(ADMISSION_API, "ValidatingAdmissionPolicy", name, origin, {"spec": body})
+    kind = "ValidatingAdmissionPolicy"
+    return make_synced(cluster, ADMISSION_API, kind, name, origin, {"spec": body})
 
 
-def _binding(name: str, origin: Origin, action: str) -> K8sObject:
-    body = {"policyName": name, "validationActions": [action]}
-    return make(ADMISSION_API, "ValidatingAdmissionPolicyBinding", name, origin, {"spec": body})
+def _binding(name: str, data: Mapping[str, Any], cluster: Cluster, origin: Origin) -> K8sObject:
+    body = {"policyName": name, "validationActions": [_action(cluster, data)]}
+    kind = "ValidatingAdmissionPolicyBinding"
+    return make_synced(cluster, ADMISSION_API, kind, name, origin, {"spec": body})
 
 
 def _action(cluster: Cluster, data: Mapping[str, Any]) -> str:

@@ -59,7 +59,7 @@ def edited(judged: Judgement, path: str, kind: str) -> Judgement:
         artifact = old.artifacts[index]
         thing = {**artifact.object, "added": "field"}
         artifacts = [*old.artifacts]
-        artifacts[index] = replace(artifact, object=thing)
+        artifacts[index] = artifact._replace(object=thing)
         return replace(old, artifacts=tuple(artifacts))
 
     return replace(judged, units=tuple(unit(old) for old in judged.units))

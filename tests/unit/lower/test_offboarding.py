@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dracfg.lower.artifact import Unit
+from dracfg.lower.sync import is_retained
 from dracfg.lower.units import lower
 from dracfg.source.standing import Standing
 
@@ -106,7 +107,7 @@ def test_what_is_emitted(state: str, syncs: dict[str, tuple[Unit, ...]]) -> None
 
 def test_claims_that_are_left_are_retained(syncs: dict[str, tuple[Unit, ...]]) -> None:
     kept = [
-        artifact.retained
+        is_retained(artifact.object)
         for unit in syncs["removed"]
         if unit.path == UNIT
         for artifact in unit.artifacts

@@ -222,7 +222,7 @@ def test_a_fault_points_at_the_profile(build, only):
         replace(
             one,
             artifacts=tuple(
-                replace(artifact, object={**artifact.object, "extra": 1})
+                artifact._replace(object={**artifact.object, "extra": 1})
                 if artifact.object["metadata"]["name"] == "train"
                 else artifact
                 for artifact in one.artifacts
@@ -255,7 +255,7 @@ def test_a_spec_is_judged_by_the_profile_that_it_comes_from_too(build):
     alike = {"name": "gpu", "exactly": {"deviceClassName": "a"}}
     spec = {"spec": {"devices": {"requests": [alike, alike]}}}
     template = thing("ResourceClaimTemplate", "a", "resource.k8s.io/v1", spec=spec)
-    elsewhere = replace(ORIGIN, pointer=("spec", "profiles", 1))
+    elsewhere = ORIGIN._replace(pointer=("spec", "profiles", 1))
     artifacts = [Artifact(template, "x.yaml", origin) for origin in (ORIGIN, elsewhere)]
 
     def doubles(*given):

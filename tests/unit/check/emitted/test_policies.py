@@ -88,7 +88,7 @@ def edited(units: tuple[Unit, ...], name: str, edit: Edit) -> tuple[Unit, ...]:
             if thing.get("kind") == POLICY and thing["metadata"]["name"] == name:
                 thing = copy.deepcopy(thing)
                 edit(thing["spec"])
-            artifacts.append(replace(artifact, object=thing))
+            artifacts.append(artifact._replace(object=thing))
         found.append(replace(unit, artifacts=tuple(artifacts)))
     assert tuple(found) != units
     return tuple(found)
