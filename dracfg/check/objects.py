@@ -34,7 +34,7 @@ from dracfg.check.tenancy import contested_namespaces
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.objects import SchemaFault, UnknownKind, schema_faults
 from dracfg.link.catalog import Catalog
-from dracfg.lower.artifact import Artifact, Origin, Unit
+from dracfg.lower.artifact import Artifact, K8sObject, Origin, Unit
 
 MAX_SYNCED = 1000
 """Objects of one synced unit. `kubectl kustomize` needs a second for so many, then far more."""
@@ -44,10 +44,10 @@ _REPORT = "this is a fault of dracfg; please report it with this document"
 
 @dataclass(frozen=True, slots=True)
 class _Sound:
-    """What nothing is wrong with, of which thousands of objects have few: claims, in a minor and as
-    text, and values of labels."""
+    """What nothing is wrong with, of which objects share most: specs and what claims ask for, by
+    minor and id, and values of labels."""
 
-    claims: set[str] = field(default_factory=set)
+    specs: dict[tuple[str | None, int], object] = field(default_factory=dict)
     values: set[str] = field(default_factory=set)
 
 
@@ -77,8 +77,6 @@ def _unit(catalog: Catalog, unit: Unit, sound: _Sound) -> Iterator[Diagnostic]:
             help=_how_to_shrink(unit.path),
         )
     minor = None if cluster is None else cluster.minor
-    # A spec in several namespaces is one thing: where nothing is wrong with it, nothing is again.
-    seen: set[tuple[str, int]] = set()
     for artifact in unit.artifacts:
         thing = artifact.object
         kind, metadata = thing["kind"], thing["metadata"]
@@ -89,11 +87,8 @@ def _unit(catalog: Catalog, unit: Unit, sound: _Sound) -> Iterator[Diagnostic]:
                 and _is_plain(metadata, sound)
             ):
                 yield from _metadata(catalog, artifact, minor)
-            if kind in SPEC_KINDS and (spec := (kind, id(thing.get("spec")))) not in seen:
-                found = tuple(_spec(catalog, artifact, minor, sound))
-                yield from found
-                if not found and not has_namesakes(thing):
-                    seen.add(spec)
+            if kind in SPEC_KINDS and not _is_sound(thing, minor, sound):
+                yield from _spec(catalog, artifact, minor, sound)
         if minor is not None and (faults := schema_faults(thing, minor)):
             yield from _schema(catalog, unit, artifact, minor, faults)
 
@@ -143,21 +138,29 @@ def _metadata(catalog: Catalog, artifact: Artifact, minor: str | None) -> Iterat
         yield from annotation_findings(catalog, artifact, minor)
 
 
+def _is_sound(thing: K8sObject, minor: str | None, sound: _Sound) -> bool:
+    """Whether a spec is known, as a whole or as a claim with what is to be copied to it."""
+    spec = thing.get("spec") or {}
+    if (minor, id(spec)) in sound.specs:
+        return True
+    known = (minor, id(claim_spec_of(thing))) in sound.specs
+    if known and _is_plain(spec.get("metadata") or {}, sound, copied=True):
+        sound.specs[minor, id(spec)] = spec
+        return True
+    return False
+
+
 def _spec(
     catalog: Catalog, artifact: Artifact, minor: str | None, sound: _Sound
 ) -> Iterator[Diagnostic]:
-    """Findings on the spec of a claim, a template or a class, if it isn't known to be sound."""
     thing = artifact.object
-    text = f"{minor} {thing['kind']} {claim_spec_of(thing)}"
-    copied = (thing.get("spec") or {}).get("metadata") or {}
-    if text in sound.claims and _is_plain(copied, sound, copied=True):
-        return
     found = [*spec_name_findings(catalog, artifact), *reserved_claim_keys(catalog, artifact)]
     if minor is not None:
         found += limit_findings(catalog, artifact, minor)
     yield from found
     if not found and not has_namesakes(thing):
-        sound.claims.add(text)
+        claim = claim_spec_of(thing)
+        sound.specs[minor, id(claim)] = claim
 
 
 def _schema(
