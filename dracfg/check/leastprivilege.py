@@ -113,9 +113,7 @@ def _applier(
 ) -> Iterator[tuple[str, str]]:
     """It holds the verbs of an applier on what is applied, what the roles among that grant, no more."""
     roles = {
-        thing["metadata"]["name"]: thing["rules"]
-        for thing in applied
-        if thing["kind"] in _ROLES
+        thing["metadata"]["name"]: thing["rules"] for thing in applied if thing["kind"] in _ROLES
     }
     allowed = {
         (verb, version.rpartition("/")[0], plural(kind))
