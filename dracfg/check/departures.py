@@ -33,6 +33,9 @@ def check_departures(
 def _departing(
     catalog: Catalog, cluster: Cluster, units: Sequence[Unit], standing: Standing
 ) -> Iterator[Diagnostic]:
+    stands = standing.objects(f"{cluster.name}/guard", FILE)
+    if not stands:
+        return
     emitted = {
         artifact.object["metadata"]["name"]
         for unit in units
@@ -40,7 +43,7 @@ def _departing(
         for artifact in unit.artifacts
         if artifact.object["kind"] == "Namespace"
     }
-    for thing in standing.objects(f"{cluster.name}/guard", FILE):
+    for thing in stands:
         name = thing["metadata"]["name"]
         notes = thing["metadata"].get("annotations") or {}
         if name in emitted or not any(key.startswith(CLASSES) for key in notes):

@@ -28,18 +28,18 @@ from dracfg.lower.roles import (
 from dracfg.packaged import read_data
 
 _REPORT = "this is a fault of dracfg; please report it with this document"
+_ROLES = ("ClusterRole", "Role")
 _BIND = {"verbs": ["bind"], "apiGroups": [RBAC_GROUP], "resources": ["clusterroles"]}
 
 
 def check_roles(catalog: Catalog, units: Sequence[Unit]) -> tuple[Diagnostic, ...]:
     """Findings on every ClusterRole and Role of all units, snippets included: TEN050-053."""
     found: dict[Diagnostic, None] = {}
-    for unit in units:
-        for artifact in unit.artifacts:
-            if artifact.object.get("kind") in ("ClusterRole", "Role"):
-                for code, message in role_faults(artifact.object, _given(artifact, units)):
-                    place = span_of(catalog, artifact.origin)
-                    found[diagnose(code, place, message, help=_REPORT)] = None
+    roles = [one for unit in units for one in unit.artifacts if one.object.get("kind") in _ROLES]
+    for artifact in roles:
+        for code, message in role_faults(artifact.object, _given(artifact, units)):
+            place = span_of(catalog, artifact.origin)
+            found[diagnose(code, place, message, help=_REPORT)] = None
     return tuple(found)
 
 
@@ -113,9 +113,7 @@ def _applier(
 ) -> Iterator[tuple[str, str]]:
     """It holds the verbs of an applier on what is applied, what the roles among that grant, no more."""
     roles = {
-        thing["metadata"]["name"]: thing["rules"]
-        for thing in applied
-        if thing["kind"] in ("ClusterRole", "Role")
+        thing["metadata"]["name"]: thing["rules"] for thing in applied if thing["kind"] in _ROLES
     }
     allowed = {
         (verb, version.rpartition("/")[0], plural(kind))

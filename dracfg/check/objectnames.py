@@ -61,12 +61,31 @@ _CHECKS: Mapping[tuple[str, str], Check] = {
 }
 
 
+@lru_cache(maxsize=16384)
+def name_fits(api_version: str, kind: str, name: str) -> bool:
+    """Whether an object's own name can stand and leaves room, as nearly all names do."""
+    crowded = kind in CLAIM_KINDS and len(name) > NAME_BUDGET
+    return not crowded and _check_of(api_version, kind)(name) is None
+
+
+def keys_fit(labels: tuple[str, ...], annotations: tuple[str, ...]) -> bool:
+    """Whether these keys of labels and annotations can stand."""
+    return not any(map(check_label_key, labels)) and not any(map(_check_annotation, annotations))
+
+
+def values_fit(labels: Mapping[str, str]) -> bool:
+    """Whether the values of labels can stand."""
+    return not any(map(check_label_value, labels.values()))
+
+
 def name_findings(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
-    """Every name in the metadata of one object that can't stand or leaves no room."""
+    """Every name in the metadata of one object that can't stand or leaves no room.
+
+    There is none where `name_fits`, `keys_fit` and `values_fit` hold.
+    """
     thing = artifact.object
     name, kind = thing["metadata"]["name"], thing["kind"]
-    group = thing["apiVersion"].rpartition("/")[0]
-    reason = _CHECKS.get((group, kind), check_dns_subdomain)(name)
+    reason = _check_of(thing["apiVersion"], kind)(name)
     if reason is not None:
         yield _own_name(catalog, artifact, reason)
     elif kind in CLAIM_KINDS and len(name) > NAME_BUDGET:
@@ -80,6 +99,10 @@ def name_findings(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
             help="shorten the name that it is made of: the tier, the policy, the tenant or the profile",
         )
     yield from _keys(catalog, artifact, thing["metadata"])
+
+
+def _check_of(api_version: str, kind: str) -> Check:
+    return _CHECKS.get((api_version.rpartition("/")[0], kind), check_dns_subdomain)
 
 
 def spec_name_findings(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
@@ -129,26 +152,6 @@ def _class_parts(catalog: Catalog, artifact: Artifact) -> tuple[Origin, ...]:
     return tuple(o for o in named if document_of(catalog, o.kind, o.name) is not None)
 
 
-def _all_fit(metadata: Mapping[str, Any]) -> bool:
-    """Whether every label and annotation can stand, as nearly all of them can."""
-    labels = metadata.get("labels") or {}
-    return (
-        _are_label_keys(tuple(labels))
-        and not any(map(check_label_value, labels.values()))
-        and _are_annotations(tuple(metadata.get("annotations") or ()))
-    )
-
-
-@lru_cache(maxsize=4096)
-def _are_label_keys(keys: tuple[str, ...]) -> bool:
-    return not any(map(check_label_key, keys))
-
-
-@lru_cache(maxsize=4096)
-def _are_annotations(keys: tuple[str, ...]) -> bool:
-    return not any(map(_check_annotation, keys))
-
-
 def _check_annotation(key: str) -> str | None:
     return check_qualified_name(key.lower())
 
@@ -156,8 +159,6 @@ def _check_annotation(key: str) -> str | None:
 def _keys(
     catalog: Catalog, artifact: Artifact, metadata: Mapping[str, Any]
 ) -> Iterator[Diagnostic]:
-    if _all_fit(metadata):
-        return
     what = _called(artifact)
     for key, value in (metadata.get("labels") or {}).items():
         for part, text, reason in (
@@ -200,9 +201,8 @@ def _claim(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
         for found, message in _unfit(request):
             span = span_of(catalog, _request(catalog, artifact, request["name"]))
             yield diagnose("OBJ001", span, f"{_called(artifact)}: {message}", found=found)
-    names = [request["name"] for request in requests]
-    if len(set(names)) < len(names):
-        yield from _alike(catalog, artifact, names)
+    if has_namesakes(artifact.object):
+        yield from _alike(catalog, artifact, [request["name"] for request in requests])
     for constraint in devices.get("constraints") or ():
         attribute = constraint.get("matchAttribute") or constraint.get("distinctAttribute") or ""
         reason = check_fully_qualified_attribute(attribute)
@@ -213,6 +213,13 @@ def _claim(catalog: Catalog, artifact: Artifact) -> Iterator[Diagnostic]:
                 f"{_called(artifact)}: the attribute {attribute} of a constraint can't stand: {reason}",
                 found=attribute,
             )
+
+
+def has_namesakes(thing: K8sObject) -> bool:
+    """Whether two requests of a claim have one name, which only its profile says whether to blame."""
+    devices = claim_spec_of(thing).get("devices") or {}
+    names = [request["name"] for request in devices.get("requests") or ()]
+    return len(set(names)) < len(names)
 
 
 def _alike(catalog: Catalog, artifact: Artifact, names: Sequence[str]) -> Iterator[Diagnostic]:

@@ -7,20 +7,34 @@ fault in many namespaces is one finding.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Any
 
-from dracfg.check.objectlimits import annotation_findings, limit_findings
-from dracfg.check.objectnames import SPEC_KINDS, name_findings, spec_name_findings
+from dracfg.check.objectlimits import annotation_findings, annotations_fit, limit_findings
+from dracfg.check.objectnames import (
+    SPEC_KINDS,
+    claim_spec_of,
+    has_namesakes,
+    keys_fit,
+    name_findings,
+    name_fits,
+    spec_name_findings,
+    values_fit,
+)
 from dracfg.check.places import span_of
 from dracfg.check.reserved import (
+    engines_keys,
     reserved_claim_keys,
     reserved_namespace_labels,
     reserved_object_keys,
+    tracking_keys,
 )
 from dracfg.check.tenancy import contested_namespaces
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.kube.objects import UnknownKind, schema_faults
+from dracfg.kube.objects import SchemaFault, UnknownKind, schema_faults
 from dracfg.link.catalog import Catalog
-from dracfg.lower.artifact import Artifact, Origin, Unit
+from dracfg.lower.artifact import Artifact, K8sObject, Origin, Unit
 
 MAX_SYNCED = 1000
 """Objects of one synced unit. `kubectl kustomize` needs a second for so many, then far more."""
@@ -28,19 +42,29 @@ MAX_SYNCED = 1000
 _REPORT = "this is a fault of dracfg; please report it with this document"
 
 
+@dataclass(frozen=True, slots=True)
+class _Sound:
+    """What nothing is wrong with, of which objects share most: specs and what claims ask for, by
+    minor and id, and values of labels."""
+
+    specs: dict[tuple[str | None, int], object] = field(default_factory=dict)
+    values: set[str] = field(default_factory=set)
+
+
 def check_units(catalog: Catalog, units: Sequence[Unit]) -> tuple[Diagnostic, ...]:
     """Findings on the objects of all synced units, each once: OBJ001-003, 009-012, 015 and 016."""
     found: dict[Diagnostic, None] = {}
     for tenant in catalog.tenants.values():
         found.update(dict.fromkeys(reserved_namespace_labels(tenant)))
+    sound = _Sound()
     for unit in units:
         if unit.synced:
-            found.update(dict.fromkeys(_unit(catalog, unit)))
+            found.update(dict.fromkeys(_unit(catalog, unit, sound)))
     found.update(dict.fromkeys(_twice(catalog, units)))
     return tuple(found)
 
 
-def _unit(catalog: Catalog, unit: Unit) -> Iterator[Diagnostic]:
+def _unit(catalog: Catalog, unit: Unit, sound: _Sound) -> Iterator[Diagnostic]:
     cluster = catalog.clusters.get(unit.path.partition("/")[0])
     if len(unit.artifacts) > MAX_SYNCED:
         yield diagnose(
@@ -53,23 +77,20 @@ def _unit(catalog: Catalog, unit: Unit) -> Iterator[Diagnostic]:
             help=_how_to_shrink(unit.path),
         )
     minor = None if cluster is None else cluster.minor
-    # A spec in several namespaces is one thing: where nothing is wrong with it, nothing is again.
-    sound: set[tuple[str, int, int]] = set()
     for artifact in unit.artifacts:
+        thing = artifact.object
+        kind, metadata = thing["kind"], thing["metadata"]
         if not _is_retired(artifact):
             # A retired object stands as it was accepted and can't be changed any more.
-            yield from name_findings(catalog, artifact)
-            yield from reserved_object_keys(catalog, artifact)
-            if minor is not None:
-                yield from annotation_findings(catalog, artifact, minor)
-            if (kind := artifact.object["kind"]) in SPEC_KINDS:
-                spec = (kind, id(artifact.object.get("spec")), id(artifact.origin))
-                found = () if spec in sound else tuple(_spec(catalog, artifact, minor))
-                yield from found
-                if not found:
-                    sound.add(spec)
-        if minor is not None:
-            yield from _schema(catalog, unit, artifact, minor)
+            if not (
+                name_fits(thing["apiVersion"], kind, metadata["name"])
+                and _is_plain(metadata, sound)
+            ):
+                yield from _metadata(catalog, artifact, minor)
+            if kind in SPEC_KINDS and not _is_sound(thing, minor, sound):
+                yield from _spec(catalog, artifact, minor, sound)
+        if minor is not None and (faults := schema_faults(thing, minor)):
+            yield from _schema(catalog, unit, artifact, minor, faults)
 
 
 def _how_to_shrink(path: str) -> str:
@@ -83,18 +104,73 @@ def _how_to_shrink(path: str) -> str:
     )
 
 
-def _spec(catalog: Catalog, artifact: Artifact, minor: str | None) -> Iterator[Diagnostic]:
-    yield from spec_name_findings(catalog, artifact)
-    yield from reserved_claim_keys(catalog, artifact)
+def _is_plain(metadata: Mapping[str, Any], sound: _Sound, *, copied: bool = False) -> bool:
+    """Whether no rule on labels and annotations has anything to say, as of nearly all objects."""
+    labels: Mapping[str, str] = metadata.get("labels") or {}
+    annotations: Mapping[str, str] = metadata.get("annotations") or {}
+    return (
+        _are_plain(tuple(labels), tuple(annotations), copied)
+        and _values_fit(labels, sound)
+        and annotations_fit(annotations)
+    )
+
+
+def _values_fit(labels: Mapping[str, str], sound: _Sound) -> bool:
+    if sound.values.issuperset(labels.values()):
+        return True
+    found = values_fit(labels)
+    if found:
+        sound.values.update(labels.values())
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _are_plain(labels: tuple[str, ...], annotations: tuple[str, ...], copied: bool) -> bool:
+    """The same of their keys; of what is `copied` to claims, engines keep more for themselves."""
+    marks = engines_keys if copied else tracking_keys
+    return keys_fit(labels, annotations) and not marks((*labels, *annotations))
+
+
+def _metadata(catalog: Catalog, artifact: Artifact, minor: str | None) -> Iterator[Diagnostic]:
+    yield from name_findings(catalog, artifact)
+    yield from reserved_object_keys(catalog, artifact)
     if minor is not None:
-        yield from limit_findings(catalog, artifact, minor)
+        yield from annotation_findings(catalog, artifact, minor)
 
 
-def _schema(catalog: Catalog, unit: Unit, artifact: Artifact, minor: str) -> Iterator[Diagnostic]:
+def _is_sound(thing: K8sObject, minor: str | None, sound: _Sound) -> bool:
+    """Whether a spec is known, as a whole or as a claim with what is to be copied to it."""
+    spec = thing.get("spec") or {}
+    if (minor, id(spec)) in sound.specs:
+        return True
+    known = (minor, id(claim_spec_of(thing))) in sound.specs
+    if known and _is_plain(spec.get("metadata") or {}, sound, copied=True):
+        sound.specs[minor, id(spec)] = spec
+        return True
+    return False
+
+
+def _spec(
+    catalog: Catalog, artifact: Artifact, minor: str | None, sound: _Sound
+) -> Iterator[Diagnostic]:
     thing = artifact.object
-    faults = schema_faults(thing, minor)
-    if faults == ():
-        return
+    found = [*spec_name_findings(catalog, artifact), *reserved_claim_keys(catalog, artifact)]
+    if minor is not None:
+        found += limit_findings(catalog, artifact, minor)
+    yield from found
+    if not found and not has_namesakes(thing):
+        claim = claim_spec_of(thing)
+        sound.specs[minor, id(claim)] = claim
+
+
+def _schema(
+    catalog: Catalog,
+    unit: Unit,
+    artifact: Artifact,
+    minor: str,
+    faults: tuple[SchemaFault, ...] | UnknownKind,
+) -> Iterator[Diagnostic]:
+    thing = artifact.object
     name = f"{thing['kind']} {thing['metadata']['name']}"
     if isinstance(faults, UnknownKind):
         if faults.reason == "not-served":
@@ -120,21 +196,13 @@ def _schema(catalog: Catalog, unit: Unit, artifact: Artifact, minor: str) -> Ite
 
 def _twice(catalog: Catalog, units: Sequence[Unit]) -> Iterator[Diagnostic]:
     """OBJ002, less what TEN002 says of a namespace that is not the tenant's."""
-    first: dict[str, dict[tuple[str, ...], Artifact]] = {}
-    contested = contested_namespaces(catalog)
+    by_scope: dict[str, list[Artifact]] = {}
     for unit in units:
-        if not unit.synced:
-            continue
-        scope = unit.path.partition("/")[0]
-        known = first.setdefault(scope, {})
-        for artifact in unit.artifacts:
-            identity = _identity(artifact)
-            kept = known.setdefault(identity, artifact)
-            if kept is not artifact:
-                _, kind, namespace, name = identity
-                lies_in = name if kind == "Namespace" else namespace
-                if (scope, lies_in) not in contested:
-                    yield _collision(catalog, scope, kept, artifact)
+        if unit.synced:
+            by_scope.setdefault(unit.path.partition("/")[0], []).extend(unit.artifacts)
+    for scope, artifacts in by_scope.items():
+        if len(set(map(_identity, artifacts))) < len(artifacts):
+            yield from _collisions(catalog, scope, artifacts)
 
 
 Named = Mapping[tuple[str, str, str, str], Origin]
@@ -153,8 +221,13 @@ def named(units: Iterable[Unit]) -> Named:
 def _identity(artifact: Artifact) -> tuple[str, str, str, str]:
     thing = artifact.object
     metadata = thing["metadata"]
-    group = thing["apiVersion"].rpartition("/")[0]
+    group = _group(thing["apiVersion"])
     return group, thing["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+@cache
+def _group(api_version: str) -> str:
+    return api_version.rpartition("/")[0]
 
 
 def meet(catalog: Catalog, engines: Iterable[Named]) -> Iterator[Diagnostic]:
@@ -172,6 +245,21 @@ def meet(catalog: Catalog, engines: Iterable[Named]) -> Iterator[Diagnostic]:
                     related=[Related(span_of(catalog, other), "the first one")],
                     help="rename one of them, or remove it",
                 )
+
+
+def _collisions(
+    catalog: Catalog, scope: str, artifacts: Iterable[Artifact]
+) -> Iterator[Diagnostic]:
+    contested = contested_namespaces(catalog)
+    first: dict[tuple[str, ...], Artifact] = {}
+    for artifact in artifacts:
+        identity = _identity(artifact)
+        kept = first.setdefault(identity, artifact)
+        if kept is not artifact:
+            _, kind, namespace, name = identity
+            lies_in = name if kind == "Namespace" else namespace
+            if (scope, lies_in) not in contested:
+                yield _collision(catalog, scope, kept, artifact)
 
 
 def _collision(catalog: Catalog, scope: str, kept: Artifact, other: Artifact) -> Diagnostic:

@@ -141,10 +141,10 @@ def check_policies(catalog: Catalog, units: Sequence[Unit]) -> tuple[Diagnostic,
         cluster = catalog.clusters.get(unit.path.partition("/")[0])
         if cluster is None:
             continue
-        for artifact in unit.artifacts:
-            if artifact.object.get("kind") == POLICY:
-                for fault in policy_faults(artifact.object, _compiler(cluster.minor), known):
-                    found[_diagnostic(catalog, cluster, artifact, fault)] = None
+        policies = [one for one in unit.artifacts if one.object.get("kind") == POLICY]
+        for artifact in policies:
+            for fault in policy_faults(artifact.object, _compiler(cluster.minor), known):
+                found[_diagnostic(catalog, cluster, artifact, fault)] = None
     return tuple(found)
 
 

@@ -6,8 +6,8 @@ stray object and gets pruned under its pod.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from dracfg.check.places import key_place, span_of
@@ -37,9 +37,8 @@ def reserved_namespace_labels(tenant: Tenant) -> Iterator[Diagnostic]:
 
 def reserved_object_keys(catalog: Catalog, artifact: Artifact) -> Sequence[Diagnostic]:
     """Marks by which an engine tracks objects, on an emitted object."""
-    keys = _keys(artifact.object["metadata"])
     # Labels of a Namespace are the tenant's, and judged where they are written.
-    if _tracked().isdisjoint(keys) or artifact.object["kind"] == "Namespace":
+    if artifact.object["kind"] == "Namespace":
         return ()
     return [
         diagnose(
@@ -49,8 +48,7 @@ def reserved_object_keys(catalog: Catalog, artifact: Artifact) -> Sequence[Diagn
             found=key,
             help="this is a fault of dracfg; please report it with this document",
         )
-        for key in keys
-        if key in _tracked()
+        for key in tracking_keys(_keys(artifact.object["metadata"]))
     ]
 
 
@@ -59,7 +57,7 @@ def reserved_claim_keys(catalog: Catalog, artifact: Artifact) -> Iterator[Diagno
     spec = artifact.object.get("spec")
     if artifact.object["kind"] != "ResourceClaimTemplate" or not isinstance(spec, dict):
         return
-    for key in _engines_keys(_keys(spec.get("metadata") or {})):
+    for key in engines_keys(_keys(spec.get("metadata") or {})):
         yield diagnose(
             "OBJ012",
             span_of(catalog, artifact.origin),
@@ -69,11 +67,15 @@ def reserved_claim_keys(catalog: Catalog, artifact: Artifact) -> Iterator[Diagno
         )
 
 
-@lru_cache(maxsize=1024)
-def _engines_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
+def tracking_keys(keys: Iterable[str]) -> tuple[str, ...]:
+    """Those of the keys by which an engine tracks objects."""
+    return tuple(filter(_tracking().__contains__, keys))
+
+
+def engines_keys(keys: Iterable[str]) -> tuple[str, ...]:
     """Those of the keys by which some engine would take a claim for its own."""
     engines = tuple(_data()["engines"])
-    return tuple(key for key in keys if key in _tracked() or key.startswith(engines))
+    return tuple(key for key in keys if key in _tracking() or key.startswith(engines))
 
 
 def _owner(key: str) -> str | None:
@@ -98,11 +100,6 @@ def _keys(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 def _tracking() -> Mapping[str, str]:
     tracking: Mapping[str, str] = _data()["tracking"]
     return tracking
-
-
-@cache
-def _tracked() -> frozenset[str]:
-    return frozenset(_tracking())
 
 
 @cache

@@ -106,10 +106,14 @@ def _clashes(path: str, parts: Iterable[Unit], standing: Standing) -> Iterator[C
     taken = frozenset(name for _, _, name in stands)
     for part in parts:
         for artifact in part.artifacts:
-            old = stands.get(identity(artifact.object))
-            if artifact.file not in (TEMPLATES_FILE, CLAIMS_FILE) or old is None:
+            if artifact.file not in (TEMPLATES_FILE, CLAIMS_FILE):
                 continue
-            change = first_change(old.get("spec"), artifact.object["spec"])
+            old = stands.get(identity(artifact.object))
+            if old is None:
+                continue
+            before, after = old.get("spec"), artifact.object["spec"]
+            # What reads the same is the same, and most is: that is seen far sooner as a whole.
+            change = None if repr(before) == repr(after) else first_change(before, after)
             if change is None and artifact.object["kind"] == "ResourceClaim":
                 change = first_change(_note(old), _note(artifact.object), REQUESTS)
             if change is not None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 from dracfg.emit.ownership import HEADER, HEADER_TEXT, MARKDOWN_HEADER
 from dracfg.emit.tree import UnitFiles
 from dracfg.emit.yaml import Writer
 from dracfg.lower.artifact import Unit
-from dracfg.lower.sync import kustomization
+from dracfg.lower.sync import kustomization, manifest_files
 
 KUSTOMIZATION = "kustomization.yaml"
 
@@ -21,8 +22,14 @@ def render_unit(unit: Unit, writer: Writer) -> UnitFiles:
     files = {name: _manifest(writer, objects) for name, objects in by_file.items()}
     files |= {name: _text(name, text) for name, text in unit.texts.items()}
     if unit.synced:
-        files[KUSTOMIZATION] = _manifest(writer, [kustomization(unit)])
+        files[KUSTOMIZATION] = _kustomization(manifest_files(unit))
     return UnitFiles(unit.path, files)
+
+
+@lru_cache(maxsize=256)
+def _kustomization(files: tuple[str, ...]) -> bytes:
+    """Nearly all units of tenants have the same files."""
+    return _manifest(Writer(), [kustomization(files)])
 
 
 def _manifest(writer: Writer, objects: list[object]) -> bytes:

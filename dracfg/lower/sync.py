@@ -7,7 +7,7 @@ claim would be deleted under its pod. How kinds are treated stands in data/sync.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -150,28 +150,33 @@ def is_retained(thing: K8sObject) -> bool:
 
 def apply_key(thing: K8sObject) -> tuple[int, str, str, str]:
     """Sorts objects in the order of applying; kinds that dracfg has no word on come last."""
-    treatment = treatment_of(thing)
     metadata = thing["metadata"]
-    return (
-        len(treatments()) if treatment is None else treatment.rank,
-        thing["kind"],
-        metadata.get("namespace", ""),
-        metadata["name"],
-    )
+    return _rank(thing), thing["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def _rank(thing: K8sObject) -> int:
+    treatment = treatment_of(thing)
+    return len(treatments()) if treatment is None else treatment.rank
 
 
 def manifest_files(unit: Unit) -> tuple[str, ...]:
     """The unit's manifest files in the order of applying: by what they hold, retired ones last."""
-    held = {(one.file, one.object["apiVersion"], one.object["kind"]): one for one in unit.artifacts}
+    held = {(one.file, one.object["apiVersion"], one.object["kind"]) for one in unit.artifacts}
+    return _in_order(frozenset(held))
+
+
+@cache
+def _in_order(held: frozenset[tuple[str, str, str]]) -> tuple[str, ...]:
+    """Files by (file, apiVersion, kind) of what they hold: the same for nearly all units of tenants."""
     first: dict[str, tuple[int, str]] = {}
-    for (file, _, _), artifact in held.items():
-        place = apply_key(artifact.object)[:2]
+    for file, api_version, kind in held:
+        place = _rank({"apiVersion": api_version, "kind": kind}), kind
         first[file] = min(place, first.get(file, place))
     return tuple(sorted(first, key=lambda file: ("/" in file, first[file], file)))
 
 
-def kustomization(unit: Unit) -> K8sObject:
-    """The kustomization.yaml of a synced unit. Without one Flux applies every YAML file it finds.
+def kustomization(files: Iterable[str]) -> K8sObject:
+    """The kustomization.yaml of a unit that is synced. Without one Flux applies every YAML file it finds.
 
     Kustomize sorts by a list of its own, in which webhooks come last and policies are not named,
     unless it is told to keep the order of the files.
@@ -181,5 +186,5 @@ def kustomization(unit: Unit) -> K8sObject:
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
         "sortOptions": {"order": "fifo"},
-        "resources": list(manifest_files(unit)),
+        "resources": list(files),
     }

@@ -278,17 +278,15 @@ def test_objects_of_a_file_sort_by_kind_then_place() -> None:
 
 
 def test_a_kustomization_lists_manifests_only_and_keeps_their_order() -> None:
-    made = kustomization(
-        Unit(
-            "east/guard",
-            (
-                Artifact(thing("", "ResourceQuota", namespace="a"), "quotas.yaml", ORIGIN),
-                Artifact(thing("", "Namespace", "a"), "namespaces.yaml", ORIGIN),
-            ),
-            {"NOTES.md": "text"},
-        )
+    unit = Unit(
+        "east/guard",
+        (
+            Artifact(thing("", "ResourceQuota", namespace="a"), "quotas.yaml", ORIGIN),
+            Artifact(thing("", "Namespace", "a"), "namespaces.yaml", ORIGIN),
+        ),
+        {"NOTES.md": "text"},
     )
-    assert made == {
+    assert kustomization(manifest_files(unit)) == {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
         "sortOptions": {"order": "fifo"},

@@ -2,9 +2,16 @@
 
 import pytest
 
-from dracfg.check.objectlimits import annotation_findings, json_bytes, limit_findings
+from dracfg.check.objectlimits import (
+    ANNOTATIONS_BYTES,
+    annotation_findings,
+    annotations_fit,
+    json_bytes,
+    limit_findings,
+)
+from dracfg.check.objectnames import keys_fit
 from dracfg.check.objects import check_units
-from dracfg.lower.artifact import Artifact, Origin
+from dracfg.lower.artifact import Artifact, Origin, Unit
 
 PROFILE = Origin("tenants/vision.yaml", "Tenant", "vision", ("spec", "profiles", 0))
 TIER = Origin("catalog/all.yaml", "HardwareTier", "a100", ("spec",))
@@ -99,6 +106,23 @@ def test_all_annotations_together_have_a_limit(build, only):
     assert list(annotation_findings(catalog, artifact, "1.36")) == []
     given["metadata"]["annotations"]["c"] = ""
     only(annotation_findings(catalog, artifact, "1.36"), "OBJ009")
+    only(check_units(catalog, [Unit("east/guard", (artifact,))]), "OBJ009")
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [
+        {f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 61}/{i:063}": "x" for i in range(825)},
+        {"a": "\U0001f600" * 65536},
+        {"a": "x" * 262144},
+    ],
+)
+def test_annotations_that_fit_do_so_by_far(annotations):
+    """Whatever goes over the limit, by as little as may be, is looked at closely."""
+    size = sum(len(f"{key}{value}".encode()) for key, value in annotations.items())
+    assert size > ANNOTATIONS_BYTES
+    assert keys_fit((), tuple(annotations))
+    assert not annotations_fit(annotations)
 
 
 def test_parameters_count_as_the_api_server_gets_them():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dracfg.check.objectnames import name_findings
+from dracfg.check.objectnames import keys_fit, name_findings, name_fits, values_fit
 from dracfg.check.objects import check_units
 from dracfg.lower.artifact import Artifact, Origin
 
@@ -14,7 +14,15 @@ ORIGIN = Origin("tenants/vision.yaml", "Tenant", "vision", ("spec", "profiles", 
 def findings(catalog, api_version, kind, name, **rest):
     metadata = {"name": name, **rest.pop("metadata", {})}
     given = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": {}, **rest}
-    return [f.code for f in name_findings(catalog, Artifact(given, "x.yaml", ORIGIN))]
+    found = [f.code for f in name_findings(catalog, Artifact(given, "x.yaml", ORIGIN))]
+    labels, annotations = metadata.get("labels", {}), metadata.get("annotations", {})
+    fits = (
+        name_fits(api_version, kind, name)
+        and keys_fit(tuple(labels), tuple(annotations))
+        and values_fit(labels)
+    )
+    assert fits is not bool(found)
+    return found
 
 
 def test_a_class_name_over_63_characters_names_its_parts(build):

@@ -264,3 +264,49 @@ def test_a_spec_is_judged_by_the_profile_that_it_comes_from_too(build):
 
     assert doubles(artifacts[0]) == 0
     assert doubles(*artifacts) == 1
+
+
+def test_what_is_copied_to_claims_is_judged_beside_a_claim_that_is_known(build):
+    catalog = build().catalog
+    claim = {"devices": {"requests": [{"name": "a", "exactly": {"deviceClassName": "a"}}]}}
+    sound, marked, misnamed = (
+        {"metadata": metadata, "spec": claim}
+        for metadata in (
+            {"labels": {"a": "b"}},
+            {"annotations": {"argocd.argoproj.io/tracking-id": "a"}},
+            {"labels": {"a": "b c"}},
+        )
+    )
+    templates = [
+        thing("ResourceClaimTemplate", name, "resource.k8s.io/v1", spec=spec)
+        for name, spec in (("a", sound), ("b", marked), ("c", misnamed), ("d", sound))
+    ]
+    found = [(f.code, f.message[:23]) for f in check_units(catalog, [unit(*templates)])]
+    assert found == [
+        ("OBJ012", "ResourceClaimTemplate b"),
+        ("OBJ001", "ResourceClaimTemplate c"),
+    ]
+
+
+def test_a_value_of_a_label_is_judged_wherever_it_stands(build):
+    """However many labels with other values were fine before, and however often it comes again."""
+    catalog = build().catalog
+    things = [
+        thing("ConfigMap", name, metadata={"labels": {"a": value}})
+        for name, value in (("a", "fine"), ("b", "not fine"), ("c", "fine"), ("d", "not fine"))
+    ]
+    found = [f for f in check_units(catalog, [unit(*things)]) if f.code == "OBJ001"]
+    assert [f.message.partition(":")[0] for f in found] == ["ConfigMap b", "ConfigMap d"]
+
+
+def test_a_limit_is_that_of_the_minor_however_often_the_claim_was_judged(build):
+    catalog = build().catalog
+    spec = {"spec": {"devices": {"constraints": [{"matchAttribute": "a.org/b"}] * 33}}}
+    templates = [
+        thing("ResourceClaimTemplate", name, "resource.k8s.io/v1", spec=spec) for name in "ab"
+    ]
+    found = check_units(catalog, [unit(*templates[:1], path="gitops/x"), unit(*templates)])
+    assert [f.message.partition(":")[0] for f in found if f.code == "OBJ009"] == [
+        "ResourceClaimTemplate a",
+        "ResourceClaimTemplate b",
+    ]
