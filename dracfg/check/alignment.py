@@ -9,6 +9,7 @@ from dracfg.check.uses import drivers_of, entitled
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Pool
 from dracfg.link.driver import Driver
+from dracfg.link.writers import writers
 from dracfg.model.base import at
 from dracfg.plan.promises import Planned, claim_plans
 
@@ -18,7 +19,7 @@ PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
 
 def aligns_by_a_key_that_goes(catalog: Catalog) -> Iterator[Diagnostic]:
     """SEL018: a key that its drivers publish for old times' sake, where all have the new one too."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "align", "distinct"):
         known = entitled(catalog, tenant)
         for i, profile in enumerate(tenant.document.spec.profiles):
             for word, j, requests, by in (

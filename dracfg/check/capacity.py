@@ -12,6 +12,7 @@ from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Grant, Place, Tenant
 from dracfg.link.grants import split
+from dracfg.link.writers import writers
 from dracfg.model.base import at
 from dracfg.model.tenant import Amounts, Entitlement
 
@@ -101,7 +102,7 @@ def _fractions(
 
 def limits_below_guarantees(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP003: quota that lets through less than is promised."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "limit"):
         for i, entitlement in enumerate(tenant.document.spec.entitlements):
             policy = catalog.policies[entitlement.sharing]
             for text, most in _by_part(entitlement.limit).items():

@@ -13,6 +13,7 @@ from dracfg.kube.limits import limits
 from dracfg.link.catalog import Catalog, Grant, Place, Tenant
 from dracfg.link.claims import Ask, ClaimPlan
 from dracfg.link.memo import per_catalog
+from dracfg.link.writers import writers
 from dracfg.lower.quotas import class_limits
 from dracfg.model.base import at
 from dracfg.model.tenant import Entitlement, Profile, Request
@@ -155,7 +156,7 @@ def _source(tenant: Tenant, grant: Grant) -> Span:
 
 def aligns_unequal_counts(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP006: aligned requests become pairs, one device of each."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "align"):
         for i, profile in enumerate(tenant.document.spec.profiles):
             requests = {request.name: request for request in profile.requests}
             for align in profile.align:

@@ -8,6 +8,7 @@ from dracfg.check.rule import Rule, listed
 from dracfg.check.uses import entitled
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog, Part, Policy, Tenant, Tier
+from dracfg.link.writers import writers
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Profile, Request
 
@@ -16,7 +17,7 @@ Steps = tuple[str | int, ...]
 
 def is_not_one_large_share(catalog: Catalog) -> Iterator[Diagnostic]:
     """SHR023: `count` above one of a size, where the profile does not say that devices differ."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "count", "any_of"):
         known = entitled(catalog, tenant)
         for i, profile in enumerate(tenant.document.spec.profiles):
             said = {name for distinct in profile.distinct for name in distinct.requests}

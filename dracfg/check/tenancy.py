@@ -11,6 +11,7 @@ from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.claims import claim_plan
 from dracfg.link.classes import ClassPlan, device_classes, policies_in_force
+from dracfg.link.writers import writers
 from dracfg.lower.namespaces import OWN_NAMESPACE
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Profile, Request
@@ -242,7 +243,7 @@ def is_not_in_force(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def shares_what_is_not_emitted(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN015."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "shared_claims"):
         spec = tenant.document.spec
         profiles = {profile.name: i for i, profile in enumerate(spec.profiles)}
         for i, claim in enumerate(spec.shared_claims):
