@@ -6,6 +6,7 @@ What devices can carry together is proven elsewhere; here each number is judged 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from math import gcd
 
 from dracfg.check.rule import Rule, listed
@@ -20,9 +21,10 @@ from dracfg.model.tenant import Amounts, Entitlement
 def splits_in_fractions(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP001: a tenant's number must come out in whole devices in each of its namespaces."""
     for tenant in catalog.tenants.values():
+        steps = {name: _step(tenant.places_on(name)) for name in tenant.clusters}
         for grant in tenant.grants:
-            step = _step(tenant.places_on(grant.cluster.name))
-            for name, numbers in grant.numbers.items():
+            step = steps[grant.cluster.name]
+            for name, numbers in grant.numbers.items() if step != 1 else ():
                 for key, number in (("guaranteed", numbers.guaranteed), ("limit", numbers.limit)):
                     whole = not number or (step and number % step == 0)
                     place = None if whole else _written(tenant, grant, key, name)
@@ -32,7 +34,11 @@ def splits_in_fractions(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def _step(places: Sequence[Place]) -> int:
     """Multiples of it come out whole in each of the namespaces; 0 where none gets anything."""
-    shares = [place.namespace.share for place in places]
+    return _whole(tuple([place.namespace.share for place in places]))
+
+
+@cache
+def _whole(shares: tuple[int, ...]) -> int:
     return sum(shares) // gcd(*shares) if any(shares) else 0
 
 

@@ -5,13 +5,14 @@ A guarantee may rest on an alpha feature or on a driver's word only where a docu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from dracfg.check.claims import emitted_in, limits_in
 from dracfg.check.guarantees import number_place
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.driver import Driver
 from dracfg.model.base import at
 from dracfg.plan.asks import asks
@@ -20,8 +21,11 @@ from dracfg.plan.basis import Enforcement, enforcements
 from dracfg.plan.promises import SHARED, Holding
 from dracfg.plan.reach import reachable
 
-_InPlace = tuple[Place, Sequence[Mapping[str, int]]]
-"""A namespace with what a claim of each profile there is charged, by class."""
+_Alike = tuple[int, Mapping[str, int], Sequence[Mapping[str, int]]]
+"""So many namespaces with what quota lets through there, and what a claim of each profile is charged.
+
+Both are by class.
+"""
 
 
 def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
@@ -115,7 +119,7 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP046: claims are charged in every class they name, and quota is not raised for that."""
-    known: dict[tuple[str, str], Sequence[_InPlace]] = {}
+    known: dict[tuple[str, str], Sequence[_Alike]] = {}
     for market in markets(catalog):
         cluster = market.supply.cluster
         for holding in market.promised if market.supply.owner == "dra" else ():
@@ -125,21 +129,27 @@ def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
                 alone = _writes_profiles_alone(tenant)
                 known[here] = _charged(catalog, tenant, cluster) if alone else ()
             held = known[here]
-            if not any(kind in one for _, taken in held for one in taken):
+            if not any(kind in one for _, _, charged in held for one in charged):
                 continue
             most = sum(
-                reachable(limits_in(catalog, tenant, place), taken, kind) for place, taken in held
+                number * reachable(limits, charged, kind) for number, limits, charged in held
             )
             if most < holding.guaranteed:
                 yield _unreached(holding, cluster, most)
 
 
-def _charged(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Sequence[_InPlace]:
-    """What a claim of each profile is charged, by the namespaces that they are in."""
-    profiles = asks(catalog, tenant, cluster).charged
+def _charged(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Sequence[_Alike]:
+    """The tenant's namespaces on a cluster, those together that have one share and the same profiles."""
+    profiles, charged = tenant.document.spec.profiles, asks(catalog, tenant, cluster).charged
+    alike: Counter[tuple[int, tuple[int, ...]]] = Counter()
+    limits: dict[int, Mapping[str, int]] = {}
+    for place in tenant.places_on(cluster.name):
+        emitted = tuple(one for one in charged if emitted_in(profiles[one], place.name))
+        alike[place.namespace.share, emitted] += 1
+        limits[place.namespace.share] = limits_in(catalog, tenant, place)
     return [
-        (place, [one for profile, one in profiles if emitted_in(profile, place.name)])
-        for place in tenant.places_on(cluster.name)
+        (number, limits[share], [charged[one] for one in emitted])
+        for (share, emitted), number in alike.items()
     ]
 
 

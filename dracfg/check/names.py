@@ -10,6 +10,7 @@ from dracfg.link.catalog import Catalog, Cluster, Tier
 from dracfg.link.claims import alternative_name
 from dracfg.link.classes import admin_class_name, class_name, policies_in_force
 from dracfg.link.gates import gates_of
+from dracfg.link.writers import writers
 from dracfg.model import kinds
 from dracfg.model.base import Spec, at
 from dracfg.model.sharing import Consumable, NamedSize, Partitioned
@@ -56,6 +57,10 @@ def stands_twice_at_a_tenant(catalog: Catalog) -> Iterator[Diagnostic]:
     """REF004 in documents of tenants."""
     for tenant in catalog.tenants.values():
         yield from _in_tenant(tenant.document)
+    for tenant in writers(catalog, "shared_claims", "offers", "accepted_offers"):
+        yield from _beside_profiles(tenant.document)
+    for tenant in writers(catalog, "any_of"):
+        yield from _among_alternatives(tenant.document)
 
 
 def _in_tenant(document: kinds.Tenant) -> Iterator[Diagnostic]:
@@ -72,19 +77,31 @@ def _in_tenant(document: kinds.Tenant) -> Iterator[Diagnostic]:
     )
     yield from _twice(
         document,
-        "shared claim",
-        (
-            (f"{claim.namespace}/{claim.name}", ("sharedClaims", i, "name"))
-            for i, claim in enumerate(spec.shared_claims)
-        ),
-    )
-    yield from _twice(
-        document,
         "namespace",
         (
             (f"{namespace.name} on {cluster}", ("namespaces", i, "clusters", j))
             for i, namespace in enumerate(spec.namespaces)
             for j, cluster in enumerate(namespace.clusters)
+        ),
+    )
+    for i, profile in enumerate(spec.profiles):
+        if len(profile.requests) > 1:
+            above = ("profiles", i, "requests")
+            yield from _twice(
+                document,
+                f"request of profile {profile.name}",
+                ((r.name, (*above, j, "name")) for j, r in enumerate(profile.requests)),
+            )
+
+
+def _beside_profiles(document: kinds.Tenant) -> Iterator[Diagnostic]:
+    spec = document.spec
+    yield from _twice(
+        document,
+        "shared claim",
+        (
+            (f"{claim.namespace}/{claim.name}", ("sharedClaims", i, "name"))
+            for i, claim in enumerate(spec.shared_claims)
         ),
     )
     yield from _twice(
@@ -109,21 +126,19 @@ def _in_tenant(document: kinds.Tenant) -> Iterator[Diagnostic]:
             for i, accepted in enumerate(spec.accepted_offers)
         ),
     )
-    for i, profile in enumerate(spec.profiles):
-        above = ("profiles", i, "requests")
-        yield from _twice(
-            document,
-            f"request of profile {profile.name}",
-            ((r.name, (*above, j, "name")) for j, r in enumerate(profile.requests)),
-        )
+
+
+def _among_alternatives(document: kinds.Tenant) -> Iterator[Diagnostic]:
+    for i, profile in enumerate(document.spec.profiles):
         for j, request in enumerate(profile.requests):
+            above = ("profiles", i, "requests", j, "anyOf")
             yield from _twice(
                 document,
                 f"alternative of request {request.name}",
                 (
                     (
                         alternative_name(alternative, k),
-                        (*above, j, "anyOf", k, "name" if alternative.name else "entitlement"),
+                        (*above, k, "name" if alternative.name else "entitlement"),
                     )
                     for k, alternative in enumerate(request.any_of or ())
                 ),

@@ -17,9 +17,9 @@ _fields = attrgetter("model_fields_set")
 def writers(catalog: Catalog, *fields: str) -> Sequence[Tenant]:
     """The tenants that write one of these fields somewhere, in their order.
 
-    A field is named as in the model: of the tenant's spec, of its namespaces, entitlements or profiles,
-    or of their requests. What is not written has its default, so a rule that finds nothing by the
-    defaults asks no other tenant.
+    A field is named as in the model, and may be left out: one of the tenant's spec, of its namespaces,
+    entitlements or profiles, or of their requests. What is not written has its default, so a rule that
+    finds nothing by the defaults asks no other tenant.
     """
     found = [tenants for written, tenants in _alike(catalog).items() if written & set(fields)]
     if len(found) < 2:
@@ -35,7 +35,8 @@ def _alike(catalog: Catalog) -> Mapping[frozenset[str], tuple[Tenant, ...]]:
 
 
 def _written(spec: TenantSpec) -> frozenset[str]:
-    parts: list[Spec] = [spec, *spec.namespaces, *spec.entitlements, *spec.profiles]
+    parts: list[Spec] = [*spec.namespaces, *spec.entitlements, *spec.profiles]
     for profile in spec.profiles:
         parts += profile.requests
-    return frozenset().union(*map(_fields, parts))
+    # `namespaces` is the field of profiles: those of the spec are in every tenant.
+    return frozenset(_fields(spec) - {"namespaces"}).union(*map(_fields, parts))

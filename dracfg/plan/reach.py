@@ -15,7 +15,7 @@ def reachable(limits: Mapping[str, int], charged: Sequence[Mapping[str, int]], n
     using = [one for one in charged if one.get(name)]
     if not using:
         return 0
-    if all(set(one) == {name} for one in using):
+    if all(len(one) == 1 for one in using):
         return _most_filled(limits.get(name, 0), {one[name] for one in using})
     keys = sorted({key for one in using for key in one})
     optimum = maximise(
