@@ -5,27 +5,20 @@ A guarantee may rest on an alpha feature or on a driver's word only where a docu
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from dracfg.check.claims import emitted_in, limits_in
 from dracfg.check.guarantees import number_place
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
 from dracfg.link.driver import Driver
 from dracfg.model.base import at
 from dracfg.plan.asks import asks
 from dracfg.plan.assurance import markets
 from dracfg.plan.basis import Enforcement, enforcements
 from dracfg.plan.promises import SHARED, Holding
-from dracfg.plan.reach import reachable
-
-_Alike = tuple[int, Mapping[str, int], Sequence[Mapping[str, int]]]
-"""So many namespaces with what quota lets through there, and what a claim of each profile is charged.
-
-Both are by class.
-"""
+from dracfg.plan.reach import reached
 
 
 def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
@@ -119,38 +112,36 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP046: claims are charged in every class they name, and quota is not raised for that."""
-    known: dict[tuple[str, str], Sequence[_Alike]] = {}
+    known: dict[tuple[str, str], Mapping[str, int]] = {}
     for market in markets(catalog):
         cluster = market.supply.cluster
         for holding in market.promised if market.supply.owner == "dra" else ():
-            tenant, kind = holding.tenant, holding.kind.name
+            tenant = holding.tenant
             here = cluster.name, tenant.name
             if here not in known:
                 alone = _writes_profiles_alone(tenant)
-                known[here] = _charged(catalog, tenant, cluster) if alone else ()
-            held = known[here]
-            if not any(kind in one for _, _, charged in held for one in charged):
-                continue
-            most = sum(
-                number * reachable(limits, charged, kind) for number, limits, charged in held
-            )
-            if most < holding.guaranteed:
+                known[here] = _reached(catalog, tenant, cluster) if alone else {}
+            most = known[here].get(holding.kind.name)
+            if most is not None and most < holding.guaranteed:
                 yield _unreached(holding, cluster, most)
 
 
-def _charged(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Sequence[_Alike]:
-    """The tenant's namespaces on a cluster, those together that have one share and the same profiles."""
+def _reached(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Mapping[str, int]:
+    """The most of each class that claims of the tenant's profiles hold on a cluster.
+
+    Namespaces with one share and the same profiles reach the same.
+    """
     profiles, charged = tenant.document.spec.profiles, asks(catalog, tenant, cluster).charged
-    alike: Counter[tuple[int, tuple[int, ...]]] = Counter()
-    limits: dict[int, Mapping[str, int]] = {}
+    alike: dict[tuple[int, tuple[int, ...]], list[Place]] = {}
     for place in tenant.places_on(cluster.name):
-        emitted = tuple(one for one in charged if emitted_in(profiles[one], place.name))
-        alike[place.namespace.share, emitted] += 1
-        limits[place.namespace.share] = limits_in(catalog, tenant, place)
-    return [
-        (number, limits[share], [charged[one] for one in emitted])
-        for (share, emitted), number in alike.items()
-    ]
+        emitted = tuple([one for one in charged if emitted_in(profiles[one], place.name)])
+        alike.setdefault((place.namespace.share, emitted), []).append(place)
+    found: dict[str, int] = {}
+    for (_, emitted), places in alike.items():
+        limits = limits_in(catalog, tenant, places[0])
+        for name, most in reached(limits, [charged[one] for one in emitted]).items():
+            found[name] = found.get(name, 0) + most * len(places)
+    return found
 
 
 def _writes_profiles_alone(tenant: Tenant) -> bool:
@@ -160,13 +151,13 @@ def _writes_profiles_alone(tenant: Tenant) -> bool:
     """
     if tenant.document.spec.own_claims:
         return False
-    known = {grant.name for grant in tenant.grants}
-    return all(
-        wanted.entitlement in known
+    named = {
+        wanted.entitlement
         for profile in tenant.document.spec.profiles
         for request in profile.requests
         for wanted in request.any_of or (request,)
-    )
+    }
+    return named <= {grant.name for grant in tenant.grants}
 
 
 def _unreached(holding: Holding, cluster: Cluster, most: int) -> Diagnostic:

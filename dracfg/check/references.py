@@ -21,13 +21,14 @@ from dracfg.model.base import Spec, at, at_key
 from dracfg.model.sharing import Consumable, NamedSize
 from dracfg.model.tenant import Alternative, Profile, Request
 from dracfg.model.tier import AttributeParameter, Parameter
+from dracfg.plan.asks import unserved
 
 Steps = tuple[str | int, ...]
 
 
 def leads_nowhere(catalog: Catalog) -> Iterator[Diagnostic]:
     """REF005 in documents of tenants: what requests ask for."""
-    for tenant in catalog.tenants.values():
+    for tenant in unserved(catalog):
         entitlements = entitlement_names(tenant.document)
         for i, profile in enumerate(tenant.document.spec.profiles):
             for j, request in enumerate(profile.requests):
@@ -220,7 +221,7 @@ def _unknown(
 
 def asks_for_nothing(catalog: Catalog) -> Iterator[Diagnostic]:
     """REF007: a request names one entitlement, or alternatives, and not both."""
-    for tenant in catalog.tenants.values():
+    for tenant in unserved(catalog):
         for i, profile in enumerate(tenant.document.spec.profiles):
             for j, request in enumerate(profile.requests):
                 if request.any_of is not None or request.entitlement is None:

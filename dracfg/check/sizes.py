@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from dracfg.check.rule import Rule, listed
 from dracfg.check.uses import entitled
@@ -10,10 +10,12 @@ from dracfg.diagnostics import Diagnostic, Related, Span, diagnose, did_you_mean
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Policy, Tenant
 from dracfg.link.parts import sized_capacity
+from dracfg.link.writers import writers
 from dracfg.model import kinds
 from dracfg.model.base import Spec, at, at_key
 from dracfg.model.sharing import CapacityPolicy, Consumable, NamedSize, Partitioned
 from dracfg.model.tenant import AcceptedOffer, Alternative, Amounts, Offer, Request
+from dracfg.plan.asks import unserved
 
 Steps = tuple[str | int, ...]
 
@@ -99,20 +101,32 @@ def names_an_unknown_size(catalog: Catalog) -> Iterator[Diagnostic]:
             )
             if entitlement.limit is not None:
                 yield from _amounts(tenant, ("entitlements", i, "limit"), entitlement.limit, policy)
-        known = entitled(catalog, tenant)
-        for steps, named, name in _named_sizes(tenant.document):
-            if name in known and known[name][1].part(named.size) is None:
-                yield _size(tenant, steps, named, known[name][1])
+    for tenant in unserved(catalog):
+        yield from _sizes(catalog, tenant, _in_profiles(tenant.document))
+    for tenant in writers(catalog, "offers", "accepted_offers"):
+        yield from _sizes(catalog, tenant, _in_offers(tenant.document))
 
 
-def _named_sizes(document: kinds.Tenant) -> Iterator[tuple[Steps, _Named, str]]:
-    """(place, what stands there, entitlement as profiles call it) wherever a size may stand."""
+def _sizes(
+    catalog: Catalog, tenant: Tenant, written: Iterable[tuple[Steps, _Named, str]]
+) -> Iterator[Diagnostic]:
+    """Judges what is written: (place, what stands there, entitlement as profiles call it)."""
+    known = entitled(catalog, tenant)
+    for steps, named, name in written:
+        if name in known and known[name][1].part(named.size) is None:
+            yield _size(tenant, steps, named, known[name][1])
+
+
+def _in_profiles(document: kinds.Tenant) -> Iterator[tuple[Steps, _Named, str]]:
     for i, profile in enumerate(document.spec.profiles):
         for j, request in enumerate(profile.requests):
             if request.any_of is None:
                 yield ("profiles", i, "requests", j), request, request.entitlement or ""
             for k, other in enumerate(request.any_of or ()):
                 yield ("profiles", i, "requests", j, "anyOf", k), other, other.entitlement
+
+
+def _in_offers(document: kinds.Tenant) -> Iterator[tuple[Steps, _Named, str]]:
     for i, offer in enumerate(document.spec.offers):
         yield ("offers", i), offer, offer.entitlement
     for i, accepted in enumerate(document.spec.accepted_offers):

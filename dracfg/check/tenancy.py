@@ -17,7 +17,7 @@ from dracfg.link.writers import writers
 from dracfg.lower.namespaces import OWN_NAMESPACE
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Profile, Request
-from dracfg.plan.asks import asks
+from dracfg.plan.asks import asks, unserved
 
 _K = TypeVar("_K", bound=Hashable)
 
@@ -137,17 +137,12 @@ def cannot_be_emitted(catalog: Catalog) -> Iterator[Diagnostic]:
         name: {plan.name: plan for plan in device_classes(catalog, cluster)}
         for name, cluster in catalog.clusters.items()
     }
-    emitted = {
-        (tenant.name, position)
-        for cluster in catalog.clusters.values()
-        for tenant in catalog.tenants_on(cluster.name)
-        for position in asks(catalog, tenant, cluster).charged
-    }
-    for tenant in catalog.tenants.values():
+    for tenant in unserved(catalog):
+        clusters = [catalog.clusters[name] for name in tenant.clusters]
+        emitted = {i for one in clusters for i in asks(catalog, tenant, one).charged}
         for i, profile in enumerate(tenant.document.spec.profiles):
-            if (tenant.name, i) in emitted or not _is_sound(catalog, tenant, profile):
+            if i in emitted or not _is_sound(catalog, tenant, profile):
                 continue
-            clusters = [catalog.clusters[name] for name in tenant.clusters]
             reasons = [_lacking(tenant, profile, c, classes[c.name]) for c in clusters]
             plugin = any(by_plugin for _, by_plugin in reasons)
             yield diagnose(

@@ -13,6 +13,7 @@ from dracfg.link.catalog import Catalog, Cluster, Grant, Policy, Tenant
 from dracfg.link.claims import ClaimPlan, claim_plan
 from dracfg.link.classes import ClassPlan, class_name, classes_by_name
 from dracfg.link.memo import per_catalog
+from dracfg.link.writers import writers
 from dracfg.model.tenant import Profile
 
 
@@ -75,6 +76,31 @@ def asks(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Asks:
         if _is_combined(profile, plan):
             combined.update(taken)
     return Asks(charged, sizes, frozenset(shared), frozenset(combined))
+
+
+@per_catalog
+def unserved(catalog: Catalog) -> tuple[Tenant, ...]:
+    """The tenants of which something in a profile may not be there.
+
+    Of all others one cluster serves every profile: each request names one entitlement, which there is
+    once, and a part that its policy has.
+    """
+    unclear = {tenant.name for tenant in writers(catalog, "any_of", "accepted_offers")}
+    return tuple(
+        tenant
+        for tenant in catalog.tenants.values()
+        if tenant.name in unclear or not _is_served(catalog, tenant)
+    )
+
+
+def _is_served(catalog: Catalog, tenant: Tenant) -> bool:
+    spec = tenant.document.spec
+    if len({entitlement.name for entitlement in spec.entitlements}) < len(spec.entitlements):
+        return False
+    return any(
+        len(asks(catalog, tenant, catalog.clusters[name]).charged) == len(spec.profiles)
+        for name in tenant.clusters
+    )
 
 
 def _is_combined(profile: Profile, plan: ClaimPlan | None) -> bool:
