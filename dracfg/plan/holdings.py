@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dracfg.link.catalog import Catalog, Cluster, Part, Policy, Tenant
+from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.classes import class_name, classes_by_name
 from dracfg.link.memo import per_catalog
 from dracfg.lower.kueuefacts import kueue_facts
@@ -109,11 +109,14 @@ def _holdings(catalog: Catalog, tenant: Tenant, places: _Places) -> Iterator[tup
             by_plugin, is_left = place.owner == "devicePlugin", place.owner not in grant.owners
             # Kueue counts templates; claims that a tenant writes by hand are outside of its queues.
             by_kueue = place.is_queued and not by_plugin and not is_left and not spec.own_claims
-            for part, kind in _parts(place, tier.name, grant.policy):
+            for part in grant.policy.parts:
                 numbers = numbered.get(part.name)
                 if numbers is None:
                     continue
-                name = kind.name
+                name = tier.name if by_plugin else class_name(tier.name, grant.policy, part)
+                kind = place.kinds.get(name)
+                if kind is None:
+                    continue
                 guaranteed = 0 if is_left else numbers.guaranteed
                 holding = Holding(
                     tenant=tenant,
@@ -129,16 +132,6 @@ def _holdings(catalog: Catalog, tenant: Tenant, places: _Places) -> Iterator[tup
                     is_left=is_left,
                 )
                 yield place.number, holding
-
-
-@lru_cache(maxsize=1024)
-def _parts(place: _Place, tier: str, policy: Policy) -> tuple[tuple[Part, Kind], ...]:
-    """The parts of a policy that are to be had at a place, each with its kind."""
-    named = (
-        (part, tier if place.owner == "devicePlugin" else class_name(tier, policy, part))
-        for part in policy.parts
-    )
-    return tuple((part, place.kinds[name]) for part, name in named if name in place.kinds)
 
 
 def _claims(sizes: tuple[int, ...], *, own: bool) -> tuple[int, ...]:
