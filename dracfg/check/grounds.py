@@ -132,14 +132,15 @@ def _reached(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Mapping[str,
     Namespaces with one share and the same profiles reach the same.
     """
     profiles, charged = tenant.document.spec.profiles, asks(catalog, tenant, cluster).charged
+    everywhere = all(profiles[one].namespaces is None for one in charged)
     alike: dict[tuple[int, tuple[int, ...]], list[Place]] = {}
     for place in tenant.places_on(cluster.name):
-        emitted = tuple([one for one in charged if emitted_in(profiles[one], place.name)])
-        alike.setdefault((place.namespace.share, emitted), []).append(place)
+        emitted = [one for one in charged if everywhere or emitted_in(profiles[one], place.name)]
+        alike.setdefault((place.namespace.share, tuple(emitted)), []).append(place)
     found: dict[str, int] = {}
-    for (_, emitted), places in alike.items():
+    for (_, positions), places in alike.items():
         limits = limits_in(catalog, tenant, places[0])
-        for name, most in reached(limits, [charged[one] for one in emitted]).items():
+        for name, most in reached(limits, [charged[one] for one in positions]).items():
             found[name] = found.get(name, 0) + most * len(places)
     return found
 
