@@ -14,7 +14,7 @@ from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
 from dracfg.link.driver import Driver
 from dracfg.model.base import at
-from dracfg.plan.asks import asks
+from dracfg.plan.asks import asks, unserved
 from dracfg.plan.assurance import markets
 from dracfg.plan.basis import Enforcement, enforcements
 from dracfg.plan.promises import SHARED, Holding
@@ -113,13 +113,15 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
 def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP046: claims are charged in every class they name, and quota is not raised for that."""
     known: dict[tuple[str, str], Mapping[str, int]] = {}
+    unclear = {tenant.name for tenant in unserved(catalog)}
     for market in markets(catalog):
         cluster = market.supply.cluster
         for holding in market.promised if market.supply.owner == "dra" else ():
             tenant = holding.tenant
             here = cluster.name, tenant.name
             if here not in known:
-                alone = _writes_profiles_alone(tenant)
+                is_served = tenant.name not in unclear or _names_what_it_has(tenant)
+                alone = is_served and not tenant.document.spec.own_claims
                 known[here] = _reached(catalog, tenant, cluster) if alone else {}
             most = known[here].get(holding.kind.name)
             if most is not None and most < holding.guaranteed:
@@ -145,13 +147,8 @@ def _reached(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Mapping[str,
     return found
 
 
-def _writes_profiles_alone(tenant: Tenant) -> bool:
-    """Whether profiles are all there is, and each names what the tenant has somewhere.
-
-    What it lacks is another finding.
-    """
-    if tenant.document.spec.own_claims:
-        return False
+def _names_what_it_has(tenant: Tenant) -> bool:
+    """Whether profiles name what the tenant has somewhere; what it lacks is another finding."""
     named = {
         wanted.entitlement
         for profile in tenant.document.spec.profiles
