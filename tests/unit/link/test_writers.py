@@ -23,6 +23,7 @@ TENANTS = {
     "entitled": f"{ENTITLED}, priority: high}}]",
     "labelled": BARE.replace("}", ", labels: {a: b}}"),
     "owner": f"{BARE}\n  ownClaims: false",
+    "placed": f"{BARE}\n  profiles: [{{name: p, namespaces: [placed], {PROFILE}}}]}}]",
     "tolerant": f"{BARE}\n  profiles: [{{name: p, {PROFILE}, tolerations: [{{key: k}}]}}]}}]",
     "urgent": f"{BARE}\n  profiles: [{{name: p, priority: high, {PROFILE}}}]}}]",
 }
@@ -52,8 +53,8 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
         (["tolerations"], ["tolerant"]),
         (["priority"], ["entitled", "urgent"]),
         (["tolerations", "own_claims", "labels"], ["labelled", "owner", "tolerant"]),
-        (["profiles"], ["tolerant", "urgent"]),
-        (["namespaces"], []),
+        (["profiles"], ["placed", "tolerant", "urgent"]),
+        (["namespaces"], ["placed"]),
         (["shared_claims"], []),
         ([], []),
     ],
