@@ -49,10 +49,9 @@ def claims_too_many(catalog: Catalog) -> Iterator[Diagnostic]:
         most = limits(cluster.minor).devices_per_claim
         for tenant in catalog.tenants_on(cluster.name):
             for position, taken in asks(catalog, tenant, cluster).charged.items():
-                # A claim is charged for no less than it holds.
-                plan = None
-                if sum(taken.values()) > most:
-                    plan = plans_of(catalog, cluster, tenant)[position]
+                if sum(taken.values()) <= most:  # a claim is charged for no less than it holds
+                    continue
+                plan = plans_of(catalog, cluster, tenant)[position]
                 if plan is not None and plan.devices > most:
                     yield _too_many(tenant, position, plan, most)
 

@@ -82,8 +82,8 @@ def asks(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Asks:
 def unserved(catalog: Catalog) -> tuple[Tenant, ...]:
     """The tenants of which something in a profile may not be there.
 
-    Of all others one cluster serves every profile: each request names one entitlement, which there is
-    once, and a part that its policy has.
+    Of all others one cluster serves every profile: each request names one entitlement, the only one of
+    its name, and a part that its policy has.
     """
     unclear = {tenant.name for tenant in writers(catalog, "any_of", "accepted_offers")}
     return tuple(

@@ -6,7 +6,7 @@ A claim is charged in every class it names, so alternatives count for each.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -243,14 +243,15 @@ def claim_plans(catalog: Catalog) -> tuple[Planned, ...]:
 def planned(
     catalog: Catalog,
     clusters: Iterable[Cluster],
-    tenants: Collection[Tenant],
+    tenants: Iterable[Tenant],
     is_wanted: Callable[[Profile], bool] = lambda _: True,
 ) -> Iterator[Planned]:
     """The profiles of these tenants that are wanted, on each of the clusters where they can be emitted."""
-    for cluster in clusters if tenants else ():
-        for tenant in tenants:
+    by_cluster = grouped(tenants, lambda tenant: tenant.clusters)
+    for cluster in clusters:
+        for tenant in by_cluster.get(cluster.name, ()):
             wanted = [*map(is_wanted, tenant.document.spec.profiles)]
-            if cluster.name not in tenant.clusters or not any(wanted):
+            if not any(wanted):
                 continue
             for position, plan in enumerate(plans_of(catalog, cluster, tenant)):
                 if plan is not None and wanted[position]:
