@@ -9,8 +9,11 @@ from dracfg.check.uses import drivers_of, entitled
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Pool
 from dracfg.link.driver import Driver
+from dracfg.link.presetdata import DefectFact
+from dracfg.link.writers import writers
 from dracfg.model.base import at
-from dracfg.plan.promises import Planned, claim_plans
+from dracfg.model.tenant import Profile
+from dracfg.plan.promises import Planned, planned
 
 NUMA = "numaNode"
 PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
@@ -18,7 +21,7 @@ PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
 
 def aligns_by_a_key_that_goes(catalog: Catalog) -> Iterator[Diagnostic]:
     """SEL018: a key that its drivers publish for old times' sake, where all have the new one too."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "align", "distinct"):
         known = entitled(catalog, tenant)
         for i, profile in enumerate(tenant.document.spec.profiles):
             for word, j, requests, by in (
@@ -56,7 +59,7 @@ def _newer(drivers: Sequence[Driver], by: str) -> str | None:
 
 def aligns_by_halves_of_a_socket(catalog: Catalog) -> Iterator[Diagnostic]:
     """SEL019: NUMA ids of nodes that split a socket say little of which devices are near each other."""
-    for made in claim_plans(catalog):
+    for made in planned(catalog, catalog.clusters.values(), writers(catalog, "align")):
         for j, align in enumerate(made.plan.profile.align):
             if align.by.rpartition("/")[2] != NUMA:
                 continue
@@ -87,15 +90,13 @@ def _split_pools(made: Planned) -> Iterator[Pool]:
 def joins_a_driver_that_cannot(catalog: Catalog) -> Iterator[Diagnostic]:
     """VER057: a claim with devices of several drivers, of which one takes all for its own."""
     reported: set[tuple[str, int, str]] = set()
-    for made in claim_plans(catalog):
+    faulty = {tier.driver: _joint_defects(tier.driver) for tier in catalog.tiers.values()}
+    tenants = catalog.tenants.values() if any(faulty.values()) else ()
+    for made in planned(catalog, catalog.clusters.values(), tenants, _asks_for_several):
         drivers = _drivers(made)
         for driver in drivers if len(drivers) > 1 else ():
             key = (made.tenant.name, made.position, driver.name)
-            defects = (
-                driver.preset.defects_at(driver.document.spec.version, "jointClaims")
-                if driver.preset
-                else ()
-            )
+            defects = faulty[driver]
             if not defects or key in reported:
                 continue
             reported.add(key)
@@ -112,6 +113,16 @@ def joins_a_driver_that_cannot(catalog: Catalog) -> Iterator[Diagnostic]:
                 help="write a profile for each driver and let pods use both claims; devices are then "
                 "not aligned across them",
             )
+
+
+def _joint_defects(driver: Driver) -> Sequence[DefectFact]:
+    """What goes wrong with claims for devices of other drivers as well."""
+    preset, version = driver.preset, driver.document.spec.version
+    return preset.defects_at(version, "jointClaims") if preset is not None else ()
+
+
+def _asks_for_several(profile: Profile) -> bool:
+    return len(profile.requests) > 1 or profile.requests[0].any_of is not None
 
 
 def _drivers(made: Planned) -> tuple[Driver, ...]:

@@ -6,12 +6,14 @@ What devices can carry together is proven elsewhere; here each number is judged 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from math import gcd
 
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Grant, Place, Tenant
 from dracfg.link.grants import split
+from dracfg.link.writers import writers
 from dracfg.model.base import at
 from dracfg.model.tenant import Amounts, Entitlement
 
@@ -19,9 +21,10 @@ from dracfg.model.tenant import Amounts, Entitlement
 def splits_in_fractions(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP001: a tenant's number must come out in whole devices in each of its namespaces."""
     for tenant in catalog.tenants.values():
+        steps = {name: _step(tenant.places_on(name)) for name in tenant.clusters}
         for grant in tenant.grants:
-            step = _step(tenant.places_on(grant.cluster.name))
-            for name, numbers in grant.numbers.items():
+            step = steps[grant.cluster.name]
+            for name, numbers in grant.numbers.items() if step != 1 else ():
                 for key, number in (("guaranteed", numbers.guaranteed), ("limit", numbers.limit)):
                     whole = not number or (step and number % step == 0)
                     place = None if whole else _written(tenant, grant, key, name)
@@ -31,7 +34,11 @@ def splits_in_fractions(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def _step(places: Sequence[Place]) -> int:
     """Multiples of it come out whole in each of the namespaces; 0 where none gets anything."""
-    shares = [place.namespace.share for place in places]
+    return _whole(tuple([place.namespace.share for place in places]))
+
+
+@cache
+def _whole(shares: tuple[int, ...]) -> int:
     return sum(shares) // gcd(*shares) if any(shares) else 0
 
 
@@ -101,7 +108,7 @@ def _fractions(
 
 def limits_below_guarantees(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP003: quota that lets through less than is promised."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "limit"):
         for i, entitlement in enumerate(tenant.document.spec.entitlements):
             policy = catalog.policies[entitlement.sharing]
             for text, most in _by_part(entitlement.limit).items():

@@ -10,19 +10,28 @@ from math import gcd
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.kube.limits import limits
-from dracfg.link.catalog import Catalog, Grant, Place, Tenant
-from dracfg.link.claims import Ask, ClaimPlan
+from dracfg.link.catalog import Catalog, Cluster, Grant, Place, Tenant
+from dracfg.link.claims import Ask, ClaimPlan, plans_of
 from dracfg.link.memo import per_catalog
+from dracfg.link.writers import writers
 from dracfg.lower.quotas import class_limits
+from dracfg.lower.tenancy import profile_places
 from dracfg.model.base import at
 from dracfg.model.tenant import Entitlement, Profile, Request
-from dracfg.plan.promises import Planned, claim_plans
+from dracfg.plan.asks import asks
+from dracfg.plan.promises import Planned, planned
+
+
+def limits_in(catalog: Catalog, tenant: Tenant, place: Place) -> Mapping[str, int]:
+    """What the quota of a tenant's namespace lets through of each class."""
+    return _limits(catalog, tenant, place.cluster, place.namespace.share)
 
 
 @per_catalog
-def limits_in(catalog: Catalog, tenant: Tenant, place: Place) -> Mapping[str, int]:
-    """What the quota of a tenant's namespace lets through of each class."""
-    return class_limits(catalog.clusters[place.cluster], tenant, place)
+def _limits(catalog: Catalog, tenant: Tenant, cluster: str, share: int) -> Mapping[str, int]:
+    """The same for all namespaces with one share."""
+    like = next(one for one in tenant.places_on(cluster) if one.namespace.share == share)
+    return class_limits(catalog.clusters[cluster], tenant, like)
 
 
 def count_of(tenant: Tenant, position: int, profile: Profile, request: str) -> Span:
@@ -36,21 +45,30 @@ def count_of(tenant: Tenant, position: int, profile: Profile, request: str) -> S
 
 def claims_too_many(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP002: one claim holds a limited number of devices, all its requests together."""
-    for made in claim_plans(catalog):
-        most = limits(made.cluster.minor).devices_per_claim
-        if made.plan.devices > most:
-            devices: Counter[str] = Counter()
-            for request in made.plan.requests:
-                devices[request.origin] += request.devices
-            largest = max(devices, key=lambda name: devices[name])
-            yield diagnose(
-                "CAP002",
-                count_of(made.tenant, made.position, made.plan.profile, largest),
-                f"profile {made.plan.profile.name} asks for {made.plan.devices} devices in one claim",
-                found=str(made.plan.devices),
-                expected=f"at most {most}",
-                help=f"ask for {most} at most, and let the workload run more pods",
-            )
+    for cluster in catalog.clusters.values():
+        most = limits(cluster.minor).devices_per_claim
+        for tenant in catalog.tenants_on(cluster.name):
+            for position, taken in asks(catalog, tenant, cluster).charged.items():
+                if sum(taken.values()) <= most:  # a claim is charged for no less than it holds
+                    continue
+                plan = plans_of(catalog, cluster, tenant)[position]
+                if plan is not None and plan.devices > most:
+                    yield _too_many(tenant, position, plan, most)
+
+
+def _too_many(tenant: Tenant, position: int, plan: ClaimPlan, most: int) -> Diagnostic:
+    devices: Counter[str] = Counter()
+    for request in plan.requests:
+        devices[request.origin] += request.devices
+    largest = max(devices, key=lambda name: devices[name])
+    return diagnose(
+        "CAP002",
+        count_of(tenant, position, plan.profile, largest),
+        f"profile {plan.profile.name} asks for {plan.devices} devices in one claim",
+        found=str(plan.devices),
+        expected=f"at most {most}",
+        help=f"ask for {most} at most, and let the workload run more pods",
+    )
 
 
 @dataclass(slots=True)
@@ -64,15 +82,22 @@ class _Charge:
 
 def exceeds_its_quota(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP004: a claim that its namespace's quota could never let through."""
-    for made in claim_plans(catalog):
-        if made.tenant.document.spec.state == "removed":
-            continue
-        for place in made.tenant.places_on(made.cluster.name):
-            if not emitted_in(made.plan.profile, place.name):
+    for cluster in catalog.clusters.values():
+        for tenant in catalog.tenants_on(cluster.name):
+            if tenant.document.spec.state == "removed":
                 continue
-            allowed = limits_in(catalog, made.tenant, place)
-            if all(devices <= allowed.get(name, 0) for name, devices in made.charged.items()):
-                continue
+            # Nothing is refused if the namespace with the least share lets the largest claims through.
+            least = min(tenant.places_on(cluster.name), key=lambda place: place.namespace.share)
+            allowed = limits_in(catalog, tenant, least)
+            largest = asks(catalog, tenant, cluster).sizes
+            if any(sizes[0] > allowed.get(name, 0) for name, sizes in largest.items()):
+                yield from _refused(catalog, tenant, cluster)
+
+
+def _refused(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Iterator[Diagnostic]:
+    for made in planned(catalog, [cluster], [tenant]):
+        for place in profile_places(tenant, made.plan.profile, cluster.name):
+            allowed = limits_in(catalog, tenant, place)
             for name, charge in _charges(made.plan).items():
                 # Numbers that could not be understood are a finding of their own, and a tenant that
                 # a rollout has not reached, or only in part, has claims in a later stage.
@@ -155,7 +180,7 @@ def _source(tenant: Tenant, grant: Grant) -> Span:
 
 def aligns_unequal_counts(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP006: aligned requests become pairs, one device of each."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "align"):
         for i, profile in enumerate(tenant.document.spec.profiles):
             requests = {request.name: request for request in profile.requests}
             for align in profile.align:

@@ -17,6 +17,7 @@ from dracfg.check.uses import entitled
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Policy, Tier
 from dracfg.link.driver import Driver
+from dracfg.link.writers import writers
 from dracfg.lower.classes import plain_map
 from dracfg.model import kinds
 from dracfg.model.base import at
@@ -180,7 +181,7 @@ def _named(paths: list[tuple[str, ...]]) -> str:
 
 
 def _profiles(catalog: Catalog) -> Iterator[tuple[kinds.Tenant, int, Profile, Behind]]:
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "config"):
         behind = entitled(catalog, tenant)
         for i, profile in enumerate(tenant.document.spec.profiles):
             yield tenant.document, i, profile, behind

@@ -23,8 +23,10 @@ def is_asked_for_by_nothing(catalog: Catalog) -> Iterator[Diagnostic]:
             for wanted in request.any_of or (request,)
         } | {offer.entitlement for offer in spec.offers}
         for number, entitlement in enumerate(spec.entitlements):
+            if entitlement.name in used:
+                continue
             grants = [one for one in tenant.grants if one.source is entitlement]
-            if entitlement.name not in used and grants and not _by_name(grants):
+            if grants and not _by_name(grants):
                 yield _unused(tenant, ("entitlements", number, "name"), entitlement.name)
         for number, accepted in enumerate(spec.accepted_offers):
             name = f"{accepted.from_}-{accepted.entitlement}"

@@ -15,18 +15,20 @@ from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.claims import ClaimPlan, Constraint, claim_plan
 from dracfg.link.classes import device_classes
+from dracfg.link.writers import writers
 from dracfg.lower.gates import CONSUMABLE
 from dracfg.model.base import at
 
 
 def is_not_compared(catalog: Catalog) -> Iterator[Diagnostic]:
     """Every `distinct` of a profile on each cluster that its claims can be made on."""
-    for cluster in catalog.clusters.values():
+    tenants = writers(catalog, "distinct")
+    for cluster in catalog.clusters.values() if tenants else ():
         memory = behaviour_of(Features.of(cluster.minor, frozenset({CONSUMABLE}))).distinct
         if memory == "device":
             continue
         classes = {plan.name: plan for plan in device_classes(catalog, cluster)}
-        for tenant in catalog.tenants_on(cluster.name):
+        for tenant in (one for one in tenants if cluster.name in one.clusters):
             for number, profile in enumerate(tenant.document.spec.profiles):
                 plan = claim_plan(tenant, profile, cluster, classes) if profile.distinct else None
                 if plan is not None:

@@ -14,6 +14,7 @@ from dracfg.allocate.structured.behaviour import behaviour_of
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog
 from dracfg.link.claims import Constraint
+from dracfg.link.writers import writers
 from dracfg.lower.gates import CONSUMABLE
 from dracfg.model.base import at
 from dracfg.plan.jointplacement import devices_of
@@ -31,7 +32,8 @@ def check_distinct_values(
         for name, cluster in catalog.clusters.items()
         if name in inventories and inventories[name].pools
     ]
-    for made in planned(catalog, recorded, lambda profile: bool(profile.distinct)):
+    tenants = writers(catalog, "distinct")
+    for made in planned(catalog, recorded, tenants, lambda profile: bool(profile.distinct)):
         found.update(dict.fromkeys(_judged(made, inventories[made.cluster.name])))
     return tuple(found)
 

@@ -21,6 +21,7 @@ from dracfg.check.selectors import label_places
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tier
 from dracfg.link.classes import ClassPlan, device_classes
+from dracfg.link.writers import writers
 from dracfg.lower.gates import GatePlan
 from dracfg.lower.selectors import effective_match, request_selectors
 from dracfg.lower.selectors import expression as structured
@@ -84,7 +85,9 @@ def check_expressions(
         environment = environments[name] = _Environment(cluster.minor, gates)
         for class_plan in device_classes(catalog, cluster):
             judge.take(class_plan, environment, cluster)
-    for made in planned(catalog, catalog.clusters.values(), _chooses):
+    for made in planned(
+        catalog, catalog.clusters.values(), writers(catalog, "choose", "any_of"), _chooses
+    ):
         judge.take_choices(made, environments[made.cluster.name])
     return tuple(dict.fromkeys(judge.findings()))
 

@@ -5,7 +5,7 @@ A guarantee may rest on an alpha feature or on a driver's word only where a docu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from dracfg.check.claims import emitted_in, limits_in
 from dracfg.check.guarantees import number_place
@@ -14,14 +14,11 @@ from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
 from dracfg.link.driver import Driver
 from dracfg.model.base import at
-from dracfg.plan.asks import asks
+from dracfg.plan.asks import asks, unserved
 from dracfg.plan.assurance import markets
 from dracfg.plan.basis import Enforcement, enforcements
 from dracfg.plan.promises import SHARED, Holding
-from dracfg.plan.reach import reachable
-
-_InPlace = tuple[Place, Sequence[Mapping[str, int]]]
-"""A namespace with what a claim of each profile there is charged, by class."""
+from dracfg.plan.reach import reached
 
 
 def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
@@ -115,48 +112,50 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP046: claims are charged in every class they name, and quota is not raised for that."""
-    known: dict[tuple[str, str], Sequence[_InPlace]] = {}
+    known: dict[tuple[str, str], Mapping[str, int]] = {}
+    unclear = {tenant.name for tenant in unserved(catalog)}
     for market in markets(catalog):
         cluster = market.supply.cluster
         for holding in market.promised if market.supply.owner == "dra" else ():
-            tenant, kind = holding.tenant, holding.kind.name
+            tenant = holding.tenant
             here = cluster.name, tenant.name
             if here not in known:
-                alone = _writes_profiles_alone(tenant)
-                known[here] = _charged(catalog, tenant, cluster) if alone else ()
-            held = known[here]
-            if not any(kind in one for _, taken in held for one in taken):
-                continue
-            most = sum(
-                reachable(limits_in(catalog, tenant, place), taken, kind) for place, taken in held
-            )
-            if most < holding.guaranteed:
+                is_served = tenant.name not in unclear or _names_what_it_has(tenant)
+                alone = is_served and not tenant.document.spec.own_claims
+                known[here] = _reached(catalog, tenant, cluster) if alone else {}
+            most = known[here].get(holding.kind.name)
+            if most is not None and most < holding.guaranteed:
                 yield _unreached(holding, cluster, most)
 
 
-def _charged(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Sequence[_InPlace]:
-    """What a claim of each profile is charged, by the namespaces that they are in."""
-    profiles = asks(catalog, tenant, cluster).charged
-    return [
-        (place, [one for profile, one in profiles if emitted_in(profile, place.name)])
-        for place in tenant.places_on(cluster.name)
-    ]
+def _reached(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Mapping[str, int]:
+    """The most of each class that claims of the tenant's profiles hold on a cluster.
 
-
-def _writes_profiles_alone(tenant: Tenant) -> bool:
-    """Whether profiles are all there is, and each names what the tenant has somewhere.
-
-    What it lacks is another finding.
+    Namespaces with one share and the same profiles reach the same.
     """
-    if tenant.document.spec.own_claims:
-        return False
-    known = {grant.name for grant in tenant.grants}
-    return all(
-        wanted.entitlement in known
+    profiles, charged = tenant.document.spec.profiles, asks(catalog, tenant, cluster).charged
+    everywhere = all(profiles[one].namespaces is None for one in charged)
+    alike: dict[tuple[int, tuple[int, ...]], list[Place]] = {}
+    for place in tenant.places_on(cluster.name):
+        emitted = [one for one in charged if everywhere or emitted_in(profiles[one], place.name)]
+        alike.setdefault((place.namespace.share, tuple(emitted)), []).append(place)
+    found: dict[str, int] = {}
+    for (_, positions), places in alike.items():
+        limits = limits_in(catalog, tenant, places[0])
+        for name, most in reached(limits, [charged[one] for one in positions]).items():
+            found[name] = found.get(name, 0) + most * len(places)
+    return found
+
+
+def _names_what_it_has(tenant: Tenant) -> bool:
+    """Whether profiles name what the tenant has somewhere; what it lacks is another finding."""
+    named = {
+        wanted.entitlement
         for profile in tenant.document.spec.profiles
         for request in profile.requests
         for wanted in request.any_of or (request,)
-    )
+    }
+    return named <= {grant.name for grant in tenant.grants}
 
 
 def _unreached(holding: Holding, cluster: Cluster, most: int) -> Diagnostic:

@@ -14,6 +14,7 @@ from dracfg.check.uses import drivers_of, entitled
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Policy, Tenant, Tier
 from dracfg.link.driver import Driver
+from dracfg.link.writers import writers
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Profile, Request
 from dracfg.model.tier import AttributeParameter
@@ -24,7 +25,7 @@ PCI_BUS_ID = "resource.kubernetes.io/pciBusID"
 
 def names_single_devices(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN070 in `align` and `distinct` of profiles."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "align", "distinct"):
         known = entitled(catalog, tenant)
         for i, profile in enumerate(tenant.document.spec.profiles):
             if profile.align or profile.distinct:

@@ -12,6 +12,7 @@ from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.kueue import kueue_versions
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.classes import device_classes
+from dracfg.link.writers import writers
 from dracfg.lower.kueue import counted_classes
 from dracfg.lower.kueuefacts import KueueFacts, kueue_facts, most_mappings, number
 from dracfg.model.base import at
@@ -140,7 +141,7 @@ def is_refused(catalog: Catalog) -> Iterator[Diagnostic]:
 def shares_uncounted(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN065: Kueue counts templates; a workload that names a claim itself is refused."""
     for cluster, facts in _with_kueue(catalog).items():
-        for tenant in catalog.tenants_on(cluster.name):
+        for tenant in writers(catalog, "shared_claims"):
             here = {place.name for place in tenant.places_on(cluster.name)}
             for i, claim in enumerate(tenant.document.spec.shared_claims):
                 if claim.namespace in here:

@@ -13,6 +13,7 @@ from dracfg.check.rule import Rule, listed, suggestion
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant, Tier
 from dracfg.link.exposure import Exposure, exposures, written_key
+from dracfg.link.writers import writers
 from dracfg.model.base import at
 from dracfg.model.devicemetadata import Reads, StartupProbeFallback
 from dracfg.model.tenant import Profile
@@ -117,12 +118,13 @@ def _offers(asked: _Asked) -> Span:
 
 
 def _asked(catalog: Catalog) -> Iterator[tuple[Tenant, Profile, _Asked]]:
+    tenants = writers(catalog, "reads")
     exposed = {
         (cluster.name, one.tier.name): one
         for cluster in catalog.clusters.values()
-        for one in exposures(cluster)
+        for one in (exposures(cluster) if tenants else ())
     }
-    for tenant in catalog.tenants.values():
+    for tenant in tenants:
         for i, profile in enumerate(tenant.document.spec.profiles):
             for j, reads in enumerate(profile.reads):
                 steps = ("spec", "profiles", i, "reads", j)

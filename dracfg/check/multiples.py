@@ -8,6 +8,7 @@ from dracfg.check.rule import Rule, listed
 from dracfg.check.uses import entitled
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog, Part, Policy, Tenant, Tier
+from dracfg.link.writers import writers
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Profile, Request
 
@@ -16,12 +17,11 @@ Steps = tuple[str | int, ...]
 
 def is_not_one_large_share(catalog: Catalog) -> Iterator[Diagnostic]:
     """SHR023: `count` above one of a size, where the profile does not say that devices differ."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "count", "any_of"):
         known = entitled(catalog, tenant)
         for i, profile in enumerate(tenant.document.spec.profiles):
-            said = {name for distinct in profile.distinct for name in distinct.requests}
-            for steps, request, wanted in _wanted(("spec", "profiles", i), profile):
-                if wanted.count == 1 or request in said:
+            for steps, request, wanted in _multiples(("spec", "profiles", i), profile):
+                if any(request in distinct.requests for distinct in profile.distinct):
                     continue
                 behind = known.get(wanted.entitlement or "")
                 if behind is None:
@@ -31,14 +31,16 @@ def is_not_one_large_share(catalog: Catalog) -> Iterator[Diagnostic]:
                     yield _several(tenant, profile, steps, request, wanted.count, *behind, part)
 
 
-def _wanted(above: Steps, profile: Profile) -> Iterator[tuple[Steps, str, Request | Alternative]]:
-    """(place, request, what is wanted of one entitlement) over all alternatives."""
+def _multiples(
+    above: Steps, profile: Profile
+) -> Iterator[tuple[Steps, str, Request | Alternative]]:
+    """(place, request, what is wanted several times of one entitlement) over all alternatives."""
     for j, request in enumerate(profile.requests):
-        steps = (*above, "requests", j)
-        if request.any_of is None:
-            yield steps, request.name, request
+        if request.any_of is None and request.count > 1:
+            yield (*above, "requests", j), request.name, request
         for k, alternative in enumerate(request.any_of or ()):
-            yield (*steps, "anyOf", k), request.name, alternative
+            if alternative.count > 1:
+                yield (*above, "requests", j, "anyOf", k), request.name, alternative
 
 
 def _several(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from dracfg.check.rule import Rule
 from dracfg.diagnostics import Diagnostic, Related, diagnose
@@ -10,12 +10,14 @@ from dracfg.link.catalog import Catalog, Cluster, Tier
 from dracfg.link.claims import alternative_name
 from dracfg.link.classes import admin_class_name, class_name, policies_in_force
 from dracfg.link.gates import gates_of
+from dracfg.link.writers import writers
 from dracfg.model import kinds
 from dracfg.model.base import Spec, at
+from dracfg.model.pool import PoolDevices
 from dracfg.model.sharing import Consumable, NamedSize, Partitioned
+from dracfg.model.tenant import Profile, Request, TenantSpec
 
 Steps = tuple[str | int, ...]
-Named = tuple[str, Steps]
 
 GITOPS = "gitops"
 """The folder beside the clusters' folders under `out/`."""
@@ -29,157 +31,137 @@ def stands_twice(catalog: Catalog) -> Iterator[Diagnostic]:
         if policy.document is not None:
             yield from _in_policy(policy.document)
     for cluster in catalog.clusters.values():
-        exempt = cluster.document.spec.exempt_namespaces
-        yield from _twice(
-            cluster.document,
-            "exempt namespace",
-            ((entry.name, ("exemptNamespaces", i, "name")) for i, entry in enumerate(exempt)),
-        )
+        exempt = [entry.name for entry in cluster.document.spec.exempt_namespaces]
+        what = "exempt namespace"
+        yield from _twice(cluster.document, what, exempt, lambda i: ("exemptNamespaces", i, "name"))
     for rollout in catalog.rollouts.values():
-        yield from _twice(
-            rollout,
-            "stage",
-            ((s.name, ("stages", i, "name")) for i, s in enumerate(rollout.spec.stages)),
-        )
-        yield from _twice(
-            rollout,
-            "gate",
-            (
-                (gate.name, ("gates", gate.place, "name"))
-                for gate in gates_of(rollout.spec)
-                if gate.place is not None
-            ),
-        )
+        yield from _in_rollout(rollout)
+
+
+def _in_rollout(document: kinds.Rollout) -> Iterator[Diagnostic]:
+    stages = [stage.name for stage in document.spec.stages]
+    yield from _twice(document, "stage", stages, lambda i: ("stages", i, "name"))
+    gates = [gate for gate in gates_of(document.spec) if gate.place is not None]
+    names = [gate.name for gate in gates]
+    yield from _twice(document, "gate", names, lambda i: ("gates", gates[i].place or 0, "name"))
 
 
 def stands_twice_at_a_tenant(catalog: Catalog) -> Iterator[Diagnostic]:
     """REF004 in documents of tenants."""
     for tenant in catalog.tenants.values():
         yield from _in_tenant(tenant.document)
+    for tenant in writers(catalog, "shared_claims", "offers", "accepted_offers"):
+        yield from _beside_profiles(tenant.document)
+    for tenant in writers(catalog, "any_of"):
+        yield from _among_alternatives(tenant.document)
 
 
 def _in_tenant(document: kinds.Tenant) -> Iterator[Diagnostic]:
     spec = document.spec
-    yield from _twice(
-        document,
-        "entitlement",
-        ((e.name, ("entitlements", i, "name")) for i, e in enumerate(spec.entitlements)),
-    )
-    yield from _twice(
-        document,
-        "profile",
-        ((p.name, ("profiles", i, "name")) for i, p in enumerate(spec.profiles)),
-    )
-    yield from _twice(
-        document,
-        "shared claim",
-        (
-            (f"{claim.namespace}/{claim.name}", ("sharedClaims", i, "name"))
-            for i, claim in enumerate(spec.shared_claims)
-        ),
-    )
-    yield from _twice(
-        document,
-        "namespace",
-        (
-            (f"{namespace.name} on {cluster}", ("namespaces", i, "clusters", j))
-            for i, namespace in enumerate(spec.namespaces)
-            for j, cluster in enumerate(namespace.clusters)
-        ),
-    )
-    yield from _twice(
-        document,
-        "offer",
-        (
-            (
-                f"of {offer.entitlement} {offer.size or ''} to {offer.to}",
-                ("offers", i, "entitlement"),
-            )
-            for i, offer in enumerate(spec.offers)
-        ),
-    )
-    yield from _twice(
-        document,
-        "accepted offer",
-        (
-            (
-                f"of {accepted.entitlement} {accepted.size or ''} from {accepted.from_}",
-                ("acceptedOffers", i, "entitlement"),
-            )
-            for i, accepted in enumerate(spec.accepted_offers)
-        ),
-    )
+    names = [entitlement.name for entitlement in spec.entitlements]
+    yield from _twice(document, "entitlement", names, lambda i: ("entitlements", i, "name"))
+    names = [profile.name for profile in spec.profiles]
+    yield from _twice(document, "profile", names, lambda i: ("profiles", i, "name"))
+    names = [f"{one.name} on {cluster}" for one in spec.namespaces for cluster in one.clusters]
+    yield from _twice(document, "namespace", names, lambda n: _cluster_place(spec, n))
     for i, profile in enumerate(spec.profiles):
-        above = ("profiles", i, "requests")
-        yield from _twice(
-            document,
-            f"request of profile {profile.name}",
-            ((r.name, (*above, j, "name")) for j, r in enumerate(profile.requests)),
-        )
+        if len(profile.requests) > 1:
+            yield from _among_requests(document, i, profile)
+
+
+def _cluster_place(spec: TenantSpec, number: int) -> Steps:
+    """Where a namespace's cluster stands, counted over all of its namespaces."""
+    places = [(i, j) for i, one in enumerate(spec.namespaces) for j, _ in enumerate(one.clusters)]
+    i, j = places[number]
+    return "namespaces", i, "clusters", j
+
+
+def _among_requests(
+    document: kinds.Tenant, position: int, profile: Profile
+) -> Iterator[Diagnostic]:
+    what, names = f"request of profile {profile.name}", [one.name for one in profile.requests]
+    above = ("profiles", position, "requests")
+    yield from _twice(document, what, names, lambda j: (*above, j, "name"))
+
+
+def _beside_profiles(document: kinds.Tenant) -> Iterator[Diagnostic]:
+    spec = document.spec
+    names = [f"{claim.namespace}/{claim.name}" for claim in spec.shared_claims]
+    yield from _twice(document, "shared claim", names, lambda i: ("sharedClaims", i, "name"))
+    names = [f"of {offer.entitlement} {offer.size or ''} to {offer.to}" for offer in spec.offers]
+    yield from _twice(document, "offer", names, lambda i: ("offers", i, "entitlement"))
+    names = [
+        f"of {accepted.entitlement} {accepted.size or ''} from {accepted.from_}"
+        for accepted in spec.accepted_offers
+    ]
+    what = "accepted offer"
+    yield from _twice(document, what, names, lambda i: ("acceptedOffers", i, "entitlement"))
+
+
+def _among_alternatives(document: kinds.Tenant) -> Iterator[Diagnostic]:
+    for i, profile in enumerate(document.spec.profiles):
         for j, request in enumerate(profile.requests):
-            yield from _twice(
-                document,
-                f"alternative of request {request.name}",
-                (
-                    (
-                        alternative_name(alternative, k),
-                        (*above, j, "anyOf", k, "name" if alternative.name else "entitlement"),
-                    )
-                    for k, alternative in enumerate(request.any_of or ())
-                ),
-            )
+            yield from _alternatives(document, ("profiles", i, "requests", j, "anyOf"), request)
+
+
+def _alternatives(document: kinds.Tenant, above: Steps, request: Request) -> Iterator[Diagnostic]:
+    ways = request.any_of or ()
+    names = [alternative_name(alternative, k) for k, alternative in enumerate(ways)]
+    what = f"alternative of request {request.name}"
+    yield from _twice(
+        document, what, names, lambda k: (*above, k, "name" if ways[k].name else "entitlement")
+    )
 
 
 def _in_pool(document: kinds.NodePool) -> Iterator[Diagnostic]:
     spec = document.spec
-    yield from _twice(
-        document, "tier", ((d.tier, ("devices", i, "tier")) for i, d in enumerate(spec.devices))
-    )
-    yield from _twice(
-        document, "sharing policy", ((name, ("sharing", i)) for i, name in enumerate(spec.sharing))
-    )
+    tiers = [devices.tier for devices in spec.devices]
+    yield from _twice(document, "tier", tiers, lambda i: ("devices", i, "tier"))
+    yield from _twice(document, "sharing policy", spec.sharing, lambda i: ("sharing", i))
     for i, devices in enumerate(spec.devices):
-        yield from _twice(
-            document,
-            "sharing policy",
-            ((name, ("devices", i, "sharing", j)) for j, name in enumerate(devices.sharing or ())),
-        )
+        yield from _of_devices(document, i, devices)
+
+
+def _of_devices(
+    document: kinds.NodePool, position: int, devices: PoolDevices
+) -> Iterator[Diagnostic]:
+    above, names = ("devices", position, "sharing"), devices.sharing or ()
+    yield from _twice(document, "sharing policy", names, lambda j: (*above, j))
 
 
 def _in_policy(document: kinds.SharingPolicy) -> Iterator[Diagnostic]:
     spec = document.spec
     if isinstance(spec, Partitioned):
-        yield from _twice(
-            document,
-            "partition",
-            ((p.name, ("partitions", i, "name")) for i, p in enumerate(spec.partitions)),
-        )
+        names = [partition.name for partition in spec.partitions]
+        yield from _twice(document, "partition", names, lambda i: ("partitions", i, "name"))
     if isinstance(spec, Consumable):
+        sizes = spec.sizes
+        names = [one.name if isinstance(one, NamedSize) else str(one) for one in sizes]
         yield from _twice(
             document,
             "size",
-            (
-                (size.name, ("sizes", i, "name"))
-                if isinstance(size, NamedSize)
-                else (str(size), ("sizes", i))
-                for i, size in enumerate(spec.sizes)
-            ),
+            names,
+            lambda i: ("sizes", i, *(("name",) if isinstance(sizes[i], NamedSize) else ())),
         )
 
 
-def _twice(document: Spec, what: str, names: Iterable[Named]) -> Iterator[Diagnostic]:
-    first: dict[str, Steps] = {}
-    for name, steps in names:
-        if name in first:
+def _twice(
+    document: Spec, what: str, names: Sequence[str], place: Callable[[int], Steps]
+) -> Iterator[Diagnostic]:
+    """The names that stand before already; `place` leads to a name by its number."""
+    if len(set(names)) == len(names):
+        return
+    first: dict[str, int] = {}
+    for i, name in enumerate(names):
+        before = first.setdefault(name, i)
+        if before != i:
             yield diagnose(
                 "REF004",
-                at(document, "spec", *steps),
+                at(document, "spec", *place(i)),
                 f"{what} {' '.join(name.split())} stands twice",
-                related=[Related(at(document, "spec", *first[name]), "first stands here")],
+                related=[Related(at(document, "spec", *place(before)), "first stands here")],
                 help="rename one of the two, or remove it",
             )
-        else:
-            first[name] = steps
 
 
 def is_taken(catalog: Catalog) -> Iterator[Diagnostic]:

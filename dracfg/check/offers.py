@@ -8,6 +8,7 @@ from itertools import accumulate
 from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Policy, Tenant
+from dracfg.link.writers import writers
 from dracfg.model.base import at
 from dracfg.model.tenant import Amounts, Offer
 
@@ -26,7 +27,7 @@ def _same_part(policy: Policy, one: str | int | None, other: str | int | None) -
 
 def is_not_accepted(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN010: an offer that the other tenant doesn't mirror, or can't use."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "offers"):
         for i, offer in enumerate(tenant.document.spec.offers):
             taker = catalog.tenants.get(offer.to)
             policy = _own_policy(catalog, tenant, offer.entitlement)
@@ -85,7 +86,7 @@ def _out_of_reach(
 
 def is_not_offered(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN011."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "accepted_offers"):
         for i, accepted in enumerate(tenant.document.spec.accepted_offers):
             giver = catalog.tenants.get(accepted.from_)
             if giver is None:
@@ -113,7 +114,7 @@ def is_not_offered(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def offers_too_much(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN012: what is lent comes out of the lender's guarantee; once for all offers of one part."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "offers"):
         lent: dict[tuple[str, str], list[tuple[int, int]]] = {}
         for i, offer in enumerate(tenant.document.spec.offers):
             policy = _own_policy(catalog, tenant, offer.entitlement)
@@ -172,7 +173,7 @@ def _number(amounts: Amounts, policy: Policy, part: str) -> int | None:
 
 def borrows_a_taken_name(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN016: profiles call what is borrowed `<lender>-<entitlement>`."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "accepted_offers"):
         spec = tenant.document.spec
         taken: dict[str, tuple[tuple[str | int, ...], str]] = {
             entitlement.name: (("spec", "entitlements", i, "name"), "")

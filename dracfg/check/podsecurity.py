@@ -12,6 +12,7 @@ from dracfg.check.places import key_place
 from dracfg.check.rule import Rule
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog
+from dracfg.link.writers import writers
 from dracfg.lower.rights import BASELINE, POD_SECURITY
 
 STRICT_ENOUGH = (BASELINE, "restricted")
@@ -19,7 +20,7 @@ STRICT_ENOUGH = (BASELINE, "restricted")
 
 def lets_pods_reach_the_host(catalog: Catalog) -> Iterator[Diagnostic]:
     """MET020: a pod security label that is weaker than baseline."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "labels"):
         for i, space in enumerate(tenant.document.spec.namespaces):
             said = space.labels.get(POD_SECURITY)
             if said is None or said in STRICT_ENOUGH:

@@ -14,6 +14,7 @@ from typing import Any
 from dracfg.check.rule import Rule, listed, suggestion
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Policy, Tenant, Tier
+from dracfg.link.writers import writers
 from dracfg.lower.kueuefacts import kueue_facts
 from dracfg.model.base import at
 from dracfg.model.cluster import Priority
@@ -27,7 +28,7 @@ _MOST_VICTIMS = 4
 
 def is_not_described(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN056: a tenant's priority must be one of each cluster on which it would have it."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "priority"):
         spec = tenant.document.spec
         named = [(e.priority, ("entitlements", i)) for i, e in enumerate(spec.entitlements)]
         named += [(p.priority, ("profiles", i)) for i, p in enumerate(spec.profiles)]

@@ -15,26 +15,47 @@ from dracfg.link.catalog import Catalog, Tier
 from dracfg.link.claims import offered_value
 from dracfg.link.driver import Driver
 from dracfg.link.moves import stages_of
+from dracfg.link.writers import writers
 from dracfg.model import kinds
 from dracfg.model.base import Spec, at, at_key
 from dracfg.model.sharing import Consumable, NamedSize
 from dracfg.model.tenant import Alternative, Profile, Request
 from dracfg.model.tier import AttributeParameter, Parameter
+from dracfg.plan.asks import unserved
 
 Steps = tuple[str | int, ...]
 
 
 def leads_nowhere(catalog: Catalog) -> Iterator[Diagnostic]:
-    """REF005 in documents of tenants."""
-    for tenant in catalog.tenants.values():
-        document = tenant.document
-        entitlements = entitlement_names(document)
+    """REF005 in documents of tenants: what requests ask for."""
+    for tenant in unserved(catalog):
+        entitlements = entitlement_names(tenant.document)
+        for i, profile in enumerate(tenant.document.spec.profiles):
+            for j, request in enumerate(profile.requests):
+                if request.any_of is not None or request.entitlement not in entitlements:
+                    above = ("spec", "profiles", i, "requests", j)
+                    yield from _wanted(tenant.document, above, request, entitlements)
+
+
+def leads_nowhere_in_a_profile(catalog: Catalog) -> Iterator[Diagnostic]:
+    """REF005 in documents of tenants: requests and namespaces that profiles name."""
+    for tenant in writers(catalog, "align", "distinct", "config", "reads", "namespaces"):
+        for i, profile in enumerate(tenant.document.spec.profiles):
+            yield from _in_profile(tenant.document, ("spec", "profiles", i), profile)
+
+
+def chooses_what_is_not_offered(catalog: Catalog) -> Iterator[Diagnostic]:
+    """REF005 in documents of tenants: parameters of tiers, and values of them."""
+    for tenant in writers(catalog, "choose", "any_of"):
         tiers = {name: tier for name, (tier, _) in entitled(catalog, tenant).items()}
-        for i, profile in enumerate(document.spec.profiles):
-            above = ("spec", "profiles", i)
-            yield from _in_profile(document, above, profile, entitlements)
-            yield from _chosen(document, above, profile, tiers)
-        yield from _own_names(document)
+        for i, profile in enumerate(tenant.document.spec.profiles):
+            yield from _chosen(tenant.document, ("spec", "profiles", i), profile, tiers)
+
+
+def leads_nowhere_beside_profiles(catalog: Catalog) -> Iterator[Diagnostic]:
+    """REF005 in documents of tenants: what is shared, watched and lent."""
+    for tenant in writers(catalog, "shared_claims", "admin_access", "offers"):
+        yield from _own_names(tenant.document)
 
 
 def leads_nowhere_in_the_catalog(catalog: Catalog) -> Iterator[Diagnostic]:
@@ -52,23 +73,24 @@ def leads_nowhere_in_the_catalog(catalog: Catalog) -> Iterator[Diagnostic]:
 def entitlement_names(document: kinds.Tenant) -> tuple[str, ...]:
     """What profiles may name: the tenant's entitlements, and `<lender>-<entitlement>`."""
     spec = document.spec
-    own = (entitlement.name for entitlement in spec.entitlements)
-    borrowed = (f"{accepted.from_}-{accepted.entitlement}" for accepted in spec.accepted_offers)
-    return tuple(dict.fromkeys((*own, *borrowed)))
+    names = [entitlement.name for entitlement in spec.entitlements]
+    names += [f"{accepted.from_}-{accepted.entitlement}" for accepted in spec.accepted_offers]
+    return tuple(dict.fromkeys(names))
 
 
-def _in_profile(
-    document: kinds.Tenant, above: Steps, profile: Profile, entitlements: Sequence[str]
+def _wanted(
+    document: kinds.Tenant, above: Steps, request: Request, entitlements: Sequence[str]
 ) -> Iterator[Diagnostic]:
-    for j, request in enumerate(profile.requests):
-        at_request = (*above, "requests", j)
-        if request.entitlement is not None and request.entitlement not in entitlements:
-            steps = (*at_request, "entitlement")
-            yield from _unknown(document, steps, request.entitlement, "entitlement", entitlements)
-        for k, alternative in enumerate(request.any_of or ()):
-            steps = (*at_request, "anyOf", k, "entitlement")
-            name = alternative.entitlement
-            yield from _unknown(document, steps, name, "entitlement", entitlements)
+    if request.entitlement is not None:
+        steps = (*above, "entitlement")
+        yield from _unknown(document, steps, request.entitlement, "entitlement", entitlements)
+    for k, alternative in enumerate(request.any_of or ()):
+        steps = (*above, "anyOf", k, "entitlement")
+        name = alternative.entitlement
+        yield from _unknown(document, steps, name, "entitlement", entitlements)
+
+
+def _in_profile(document: kinds.Tenant, above: Steps, profile: Profile) -> Iterator[Diagnostic]:
     known = [request.name for request in profile.requests]
     named = (
         *((("align", j), align.requests) for j, align in enumerate(profile.align)),
@@ -199,15 +221,16 @@ def _unknown(
 
 def asks_for_nothing(catalog: Catalog) -> Iterator[Diagnostic]:
     """REF007: a request names one entitlement, or alternatives, and not both."""
-    for tenant in catalog.tenants.values():
+    for tenant in unserved(catalog):
         for i, profile in enumerate(tenant.document.spec.profiles):
             for j, request in enumerate(profile.requests):
-                yield from _request(
-                    tenant.document, ("spec", "profiles", i, "requests", j), request
-                )
+                if request.any_of is not None or request.entitlement is None:
+                    place = ("spec", "profiles", i, "requests", j)
+                    yield from _request(tenant.document, place, request)
 
 
 def _request(document: kinds.Tenant, place: Steps, request: Request) -> Iterator[Diagnostic]:
+    """Of a request that does not just name an entitlement."""
     if request.any_of is None:
         if request.entitlement is None:
             yield diagnose(
@@ -228,4 +251,10 @@ def _request(document: kinds.Tenant, place: Steps, request: Request) -> Iterator
 
 
 RULES: tuple[Rule, ...] = (leads_nowhere_in_the_catalog,)
-TENANT_RULES: tuple[Rule, ...] = (leads_nowhere, asks_for_nothing)
+TENANT_RULES: tuple[Rule, ...] = (
+    leads_nowhere,
+    leads_nowhere_in_a_profile,
+    chooses_what_is_not_offered,
+    leads_nowhere_beside_profiles,
+    asks_for_nothing,
+)

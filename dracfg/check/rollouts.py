@@ -17,7 +17,9 @@ from dracfg.model.rollout import RolloutSpec, Split, Stage
 
 def is_not_split(catalog: Catalog) -> Iterator[Diagnostic]:
     """OWN006: each path has a quota of its own, so a limit must be split while both are open."""
-    for tenant in catalog.tenants.values():
+    clusters = catalog.clusters.values()
+    is_on_both = any(len(one.owners_of(tier)) > 1 for one in clusters for tier in one.tiers)
+    for tenant in catalog.tenants.values() if is_on_both else ():
         if tenant.document.spec.state == "removed":
             continue
         for grants in _by_tier(grant for grant in tenant.grants if len(grant.owners) > 1):

@@ -14,6 +14,7 @@ from dracfg.check.rule import Rule
 from dracfg.check.uses import Use, uses
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster
+from dracfg.link.writers import writers
 from dracfg.lower.gates import CONSUMABLE, PARTITIONABLE
 from dracfg.model.base import at
 from dracfg.model.sharing import Consumable, Partitioned
@@ -49,7 +50,7 @@ def panics_on_all(catalog: Catalog) -> Iterator[Diagnostic]:
         and use.tier.document.spec.device.counters
         and _panics(catalog.clusters[use.pool.cluster])
     }
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "admin_access"):
         for i, access in enumerate(tenant.document.spec.admin_access):
             places = [one for one in tenant.places if one.name == access.namespace]
             for j, name in enumerate(access.tiers):

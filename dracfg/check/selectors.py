@@ -14,6 +14,7 @@ from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog
 from dracfg.link.driver import Driver
 from dracfg.link.presetdata import NUMBERED
+from dracfg.link.writers import writers
 from dracfg.lower.selectors import normalised_version
 from dracfg.model import kinds
 from dracfg.model.base import at, at_key
@@ -245,8 +246,9 @@ def is_a_node_label(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def is_compared_by_a_node_label(catalog: Catalog) -> Iterator[Diagnostic]:
     """SEL004 in `align` and `distinct` of profiles."""
-    labels = label_places(catalog)
-    for tenant in catalog.tenants.values():
+    tenants = writers(catalog, "align", "distinct")
+    labels = label_places(catalog) if tenants else {}
+    for tenant in tenants:
         for i, profile in enumerate(tenant.document.spec.profiles):
             named = (
                 *((("align", j), align.by) for j, align in enumerate(profile.align)),

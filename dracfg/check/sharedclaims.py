@@ -8,12 +8,13 @@ from dracfg.check.rule import Rule
 from dracfg.check.uses import drivers_of, entitled
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog
+from dracfg.link.writers import writers
 from dracfg.model.base import at
 
 
 def shares_one_allocation(catalog: Catalog) -> Iterator[Diagnostic]:
     """Once for each shared claim and driver of its profile, alternatives included."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "shared_claims"):
         known = entitled(catalog, tenant)
         profiles = {profile.name: profile for profile in tenant.document.spec.profiles}
         for i, shared in enumerate(tenant.document.spec.shared_claims):

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from dracfg.check.references import entitlement_names
 from dracfg.check.rule import Rule, listed
 from dracfg.check.uses import entitled
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose, did_you_mean
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Policy, Tenant
 from dracfg.link.parts import sized_capacity
+from dracfg.link.writers import writers
 from dracfg.model import kinds
-from dracfg.model.base import at, at_key
+from dracfg.model.base import Spec, at, at_key
 from dracfg.model.sharing import CapacityPolicy, Consumable, NamedSize, Partitioned
-from dracfg.model.tenant import Amounts
+from dracfg.model.tenant import AcceptedOffer, Alternative, Amounts, Offer, Request
+from dracfg.plan.asks import unserved
 
 Steps = tuple[str | int, ...]
+
+_Named = Request | Alternative | Offer | AcceptedOffer
+_STANDS: Mapping[type[Spec], str] = {
+    Alternative: "an alternative",
+    Offer: "an offer",
+    AcceptedOffer: "an accepted offer",
+}
 
 
 def consumables(catalog: Catalog) -> Iterator[tuple[kinds.SharingPolicy, Consumable, Policy]]:
@@ -93,34 +101,36 @@ def names_an_unknown_size(catalog: Catalog) -> Iterator[Diagnostic]:
             )
             if entitlement.limit is not None:
                 yield from _amounts(tenant, ("entitlements", i, "limit"), entitlement.limit, policy)
-        policies = policies_of(catalog, tenant)
-        for steps, what, name, size in _named_sizes(tenant.document):
-            if name in policies:
-                yield from _size(tenant, steps, size, policies[name], what)
+    for tenant in unserved(catalog):
+        yield from _sizes(catalog, tenant, _in_profiles(tenant.document))
+    for tenant in writers(catalog, "offers", "accepted_offers"):
+        yield from _sizes(catalog, tenant, _in_offers(tenant.document))
 
 
-def _named_sizes(
-    document: kinds.Tenant,
-) -> Iterator[tuple[Steps, str, str, str | int | None]]:
-    """(place, what stands there, entitlement as profiles call it, size) wherever a size may stand."""
+def _sizes(
+    catalog: Catalog, tenant: Tenant, written: Iterable[tuple[Steps, _Named, str]]
+) -> Iterator[Diagnostic]:
+    """Judges what is written: (place, what stands there, entitlement as profiles call it)."""
+    known = entitled(catalog, tenant)
+    for steps, named, name in written:
+        if name in known and known[name][1].part(named.size) is None:
+            yield _size(tenant, steps, named, known[name][1])
+
+
+def _in_profiles(document: kinds.Tenant) -> Iterator[tuple[Steps, _Named, str]]:
     for i, profile in enumerate(document.spec.profiles):
         for j, request in enumerate(profile.requests):
-            place: Steps = ("profiles", i, "requests", j)
             if request.any_of is None:
-                yield place, f"request {request.name}", request.entitlement or "", request.size
+                yield ("profiles", i, "requests", j), request, request.entitlement or ""
             for k, other in enumerate(request.any_of or ()):
-                yield (*place, "anyOf", k), "an alternative", other.entitlement, other.size
+                yield ("profiles", i, "requests", j, "anyOf", k), other, other.entitlement
+
+
+def _in_offers(document: kinds.Tenant) -> Iterator[tuple[Steps, _Named, str]]:
     for i, offer in enumerate(document.spec.offers):
-        yield ("offers", i), "an offer", offer.entitlement, offer.size
+        yield ("offers", i), offer, offer.entitlement
     for i, accepted in enumerate(document.spec.accepted_offers):
-        name = f"{accepted.from_}-{accepted.entitlement}"
-        yield ("acceptedOffers", i), "an accepted offer", name, accepted.size
-
-
-def policies_of(catalog: Catalog, tenant: Tenant) -> dict[str, Policy]:
-    """The policy behind each name that a profile of the tenant may use; unknown ones are left out."""
-    known = entitled(catalog, tenant)
-    return {name: known[name][1] for name in entitlement_names(tenant.document) if name in known}
+        yield ("acceptedOffers", i), accepted, f"{accepted.from_}-{accepted.entitlement}"
 
 
 def _amounts(
@@ -156,23 +166,22 @@ def _amounts(
                 yield _unknown_size(policy, at_key(document, "spec", *steps, text), text)
 
 
-def _size(
-    tenant: Tenant, above: Steps, size: str | int | None, policy: Policy, what: str
-) -> Iterator[Diagnostic]:
-    document = tenant.document
+def _size(tenant: Tenant, above: Steps, named: _Named, policy: Policy) -> Diagnostic:
+    """Of a size, or of one that is left out, by which the policy has no part."""
+    document, size = tenant.document, named.size
     if size is None:
-        if policy.is_sized:
-            names = _names(policy)
-            yield diagnose(
-                "SHR003",
-                at(document, "spec", *above, "entitlement"),
-                f"{what} must name a {_what(policy)} of {policy.name}",
-                related=_policy_place(policy),
-                expected=", ".join(names),
-                help=f"add `size: {names[0]}`",
-            )
-    elif not policy.is_sized:
-        yield diagnose(
+        names = _names(policy)
+        what = f"request {named.name}" if isinstance(named, Request) else _STANDS[type(named)]
+        return diagnose(
+            "SHR003",
+            at(document, "spec", *above, "entitlement"),
+            f"{what} must name a {_what(policy)} of {policy.name}",
+            related=_policy_place(policy),
+            expected=", ".join(names),
+            help=f"add `size: {names[0]}`",
+        )
+    if not policy.is_sized:
+        return diagnose(
             "SHR003",
             at(document, "spec", *above, "size"),
             f"{policy.name} hands out whole devices, it has no sizes",
@@ -180,8 +189,7 @@ def _size(
             found=str(size),
             help="remove the size, or name an entitlement with sizes",
         )
-    elif policy.part(size) is None:
-        yield _unknown_size(policy, at(document, "spec", *above, "size"), str(size))
+    return _unknown_size(policy, at(document, "spec", *above, "size"), str(size))
 
 
 def _unknown_size(policy: Policy, span: Span, text: str) -> Diagnostic:

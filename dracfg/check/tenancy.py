@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from dracfg.check.claims import emitted_in
 from dracfg.check.rule import Rule, listed
-from dracfg.check.sizes import policies_of
+from dracfg.check.uses import entitled
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.claims import claim_plan
 from dracfg.link.classes import ClassPlan, device_classes, policies_in_force
+from dracfg.link.grouping import grouped
+from dracfg.link.writers import writers
 from dracfg.lower.namespaces import OWN_NAMESPACE
 from dracfg.model.base import at
 from dracfg.model.tenant import Alternative, Profile, Request
-from dracfg.plan.promises import claim_plans
+from dracfg.plan.asks import asks, unserved
 
+_K = TypeVar("_K", bound=Hashable)
+
+_NOWHERE: frozenset[str] = frozenset()
 _SYSTEM = ("default", OWN_NAMESPACE)
 
 
@@ -23,11 +29,12 @@ def is_entitled_to_nothing(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN001."""
     if not catalog.is_complete("NodePool"):
         return
+    held = _clusters_by(catalog, lambda cluster: (tier.name for tier in cluster.tiers))
     for tenant in catalog.tenants.values():
         for i, entitlement in enumerate(tenant.document.spec.entitlements):
-            tier = catalog.tiers[entitlement.tier]
-            if any(catalog.clusters[name].pools_of(tier) for name in tenant.clusters):
+            if not held.get(entitlement.tier, _NOWHERE).isdisjoint(tenant.clusters):
                 continue
+            tier = catalog.tiers[entitlement.tier]
             elsewhere = sorted(
                 {p.cluster for p in catalog.pools.values() for d in p.devices if d.tier is tier}
             )
@@ -130,12 +137,12 @@ def cannot_be_emitted(catalog: Catalog) -> Iterator[Diagnostic]:
         name: {plan.name: plan for plan in device_classes(catalog, cluster)}
         for name, cluster in catalog.clusters.items()
     }
-    emitted = {(made.tenant.name, made.position) for made in claim_plans(catalog)}
-    for tenant in catalog.tenants.values():
+    for tenant in unserved(catalog):
+        clusters = [catalog.clusters[name] for name in tenant.clusters]
+        emitted = {i for one in clusters for i in asks(catalog, tenant, one).charged}
         for i, profile in enumerate(tenant.document.spec.profiles):
-            if (tenant.name, i) in emitted or not _is_sound(catalog, tenant, profile):
+            if i in emitted or not _is_sound(catalog, tenant, profile):
                 continue
-            clusters = [catalog.clusters[name] for name in tenant.clusters]
             reasons = [_lacking(tenant, profile, c, classes[c.name]) for c in clusters]
             plugin = any(by_plugin for _, by_plugin in reasons)
             yield diagnose(
@@ -152,25 +159,19 @@ def cannot_be_emitted(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def _is_sound(catalog: Catalog, tenant: Tenant, profile: Profile) -> bool:
     """Whether every name and size in a profile is one that exists, and is to be had somewhere."""
-    policies = policies_of(catalog, tenant)
+    known = entitled(catalog, tenant)
     for request in profile.requests:
         wanted: tuple[Request | Alternative, ...] = request.any_of or (request,)
         for entry in wanted:
-            policy = policies.get(entry.entitlement or "")
+            _, policy = known.get(entry.entitlement or "", (None, None))
             if policy is None or policy.part(entry.size) is None:
                 return False
             grants = [grant for grant in tenant.grants if grant.name == entry.entitlement]
-            if not any(_in_force(grant.cluster, grant.tier.name, policy.name) for grant in grants):
+            if not any(
+                (grant.tier.name, policy.name) in _sharing(grant.cluster) for grant in grants
+            ):
                 return False
     return True
-
-
-def _in_force(cluster: Cluster, tier: str, policy: str) -> bool:
-    """Whether some pool lists a policy for a tier, whoever hands it out."""
-    return any(
-        devices.tier.name == tier and any(listed.name == policy for listed in devices.policies)
-        for _, devices in cluster.offers()
-    )
 
 
 def _lacking(
@@ -196,17 +197,11 @@ def is_not_in_force(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN014."""
     if not catalog.is_complete("NodePool"):
         return
-    listed_ = {
-        (cluster.name, devices.tier.name, policy.name)
-        for cluster in catalog.clusters.values()
-        for _, devices in cluster.offers()
-        for policy in devices.policies
-    }
+    in_force = _clusters_by(catalog, _sharing)
     for tenant in catalog.tenants.values():
         for i, entitlement in enumerate(tenant.document.spec.entitlements):
-            if any(
-                (name, entitlement.tier, entitlement.sharing) in listed_ for name in tenant.clusters
-            ):
+            sharing = entitlement.tier, entitlement.sharing
+            if not in_force.get(sharing, _NOWHERE).isdisjoint(tenant.clusters):
                 continue
             tier = catalog.tiers[entitlement.tier]
             clusters = [catalog.clusters[name] for name in tenant.clusters]
@@ -240,9 +235,23 @@ def is_not_in_force(catalog: Catalog) -> Iterator[Diagnostic]:
             )
 
 
+def _clusters_by(
+    catalog: Catalog, keys: Callable[[Cluster], Iterable[_K]]
+) -> Mapping[_K, frozenset[str]]:
+    """The names of the clusters that have each of the keys."""
+    found = grouped(catalog.clusters.values(), keys)
+    return {key: frozenset(one.name for one in clusters) for key, clusters in found.items()}
+
+
+def _sharing(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """(tier, policy) that some pool of the cluster lists, whoever hands it out."""
+    for _, devices in cluster.offers():
+        yield from ((devices.tier.name, policy.name) for policy in devices.policies)
+
+
 def shares_what_is_not_emitted(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN015."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "shared_claims"):
         spec = tenant.document.spec
         profiles = {profile.name: i for i, profile in enumerate(spec.profiles)}
         for i, claim in enumerate(spec.shared_claims):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dracfg.check.rule import Rule
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog
+from dracfg.link.writers import writers
 from dracfg.model.base import at, at_key
 
 FENCE_DOMAINS = ("dracfg.dev",)
@@ -19,7 +20,7 @@ FENCE_DOMAINS = ("dracfg.dev",)
 
 def contradicts_itself(catalog: Catalog) -> Iterator[Diagnostic]:
     """OBJ023."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "tolerations"):
         for i, profile in enumerate(tenant.document.spec.profiles):
             for j, request in enumerate(profile.requests):
                 for k, toleration in enumerate(request.tolerations):
@@ -46,7 +47,7 @@ def contradicts_itself(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def undoes_a_fence(catalog: Catalog) -> Iterator[Diagnostic]:
     """TEN017, TEN018: what keeps a device away from new work must keep every tenant away."""
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "tolerations"):
         for i, profile in enumerate(tenant.document.spec.profiles):
             for j, request in enumerate(profile.requests):
                 for k, toleration in enumerate(request.tolerations):

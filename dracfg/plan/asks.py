@@ -5,7 +5,7 @@ A claim is charged in every class it names, so alternatives count for each. Know
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,6 +13,7 @@ from dracfg.link.catalog import Catalog, Cluster, Grant, Policy, Tenant
 from dracfg.link.claims import ClaimPlan, claim_plan
 from dracfg.link.classes import ClassPlan, class_name, classes_by_name
 from dracfg.link.memo import per_catalog
+from dracfg.link.writers import writers
 from dracfg.model.tenant import Profile
 
 
@@ -20,13 +21,13 @@ from dracfg.model.tenant import Profile
 class Asks:
     """What a tenant's claims on a cluster may be.
 
-    `charged` gives what one claim of each profile is charged, by class. `sizes` are the devices of a
-    class in one claim, largest first; `shared` holds the classes of claims that several pods share,
-    which are no templates; `combined` those of claims with devices of several classes at once, or with
-    constraints.
+    `charged` gives what one claim of a profile is charged, by class: by the profile's position, where it
+    can be emitted there. `sizes` are the devices of a class in one claim, largest first; `shared` holds
+    the classes of claims that several pods share, which are no templates; `combined` those of claims
+    with devices of several classes at once, or with constraints.
     """
 
-    charged: tuple[tuple[Profile, Mapping[str, int]], ...]
+    charged: Mapping[int, Mapping[str, int]]
     sizes: Mapping[str, tuple[int, ...]]
     shared: frozenset[str]
     combined: frozenset[str]
@@ -48,45 +49,65 @@ def charges(plan: ClaimPlan) -> Mapping[str, int]:
 def asks(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Asks:
     """What every profile asks for on the cluster, where it can be emitted there.
 
-    Of the cluster's classes nothing matters but their names.
+    Of the cluster's classes nothing matters but their names. What requests are charged needs no claim to
+    be made up, but where they are aligned: then a request stands for so many pairs.
     """
+    classes = classes_by_name(catalog, cluster)
+    grants = {grant.name: grant for grant in reversed(tenant.grants_on(cluster.name))}
     by_pods = {claim.profile for claim in tenant.document.spec.shared_claims}
-    charged: list[tuple[Profile, Mapping[str, int]]] = []
+    charged: dict[int, Mapping[str, int]] = {}
     sizes: dict[str, tuple[int, ...]] = {}
     shared: set[str] = set()
     combined: set[str] = set()
-    for profile, taken, is_combined in _profiles(
-        tenant, cluster, classes_by_name(catalog, cluster)
-    ):
-        charged.append((profile, taken))
+    for position, profile in enumerate(tenant.document.spec.profiles):
+        plan = claim_plan(tenant, profile, cluster, classes) if profile.align else None
+        taken = charges(plan) if plan is not None else _sum(profile, grants, classes)
+        if taken is None:
+            continue
+        charged[position] = taken
         for name, devices in taken.items():
-            known = sizes.get(name, ())
-            if devices not in known:
+            known = sizes.get(name)
+            if known is None:
+                sizes[name] = (devices,)
+            elif devices not in known:
                 sizes[name] = tuple(sorted((*known, devices), reverse=True))
         if profile.name in by_pods:
             shared.update(taken)
-        if is_combined:
+        if _is_combined(profile, plan):
             combined.update(taken)
-    return Asks(tuple(charged), sizes, frozenset(shared), frozenset(combined))
+    return Asks(charged, sizes, frozenset(shared), frozenset(combined))
 
 
-def _profiles(
-    tenant: Tenant, cluster: Cluster, classes: Mapping[str, ClassPlan]
-) -> Iterator[tuple[Profile, Mapping[str, int], bool]]:
-    """(profile, what one claim of it is charged, whether that is combined) of those to be emitted.
+@per_catalog
+def unserved(catalog: Catalog) -> tuple[Tenant, ...]:
+    """The tenants of which something in a profile may not be there.
 
-    What requests are charged needs no claim to be made up, but where they are aligned: then a request
-    stands for so many pairs.
+    Of all others one cluster serves every profile: each request names one entitlement, the only one of
+    its name, and a part that its policy has.
     """
-    grants = {grant.name: grant for grant in reversed(tenant.grants_on(cluster.name))}
-    for profile in tenant.document.spec.profiles:
-        several = len(profile.requests) > 1 and len({one.name for one in profile.requests}) > 1
-        if profile.align:
-            plan = claim_plan(tenant, profile, cluster, classes)
-            if plan is not None:
-                yield profile, charges(plan), several or bool(plan.constraints)
-        elif (taken := _sum(profile, grants, classes)) is not None:
-            yield profile, taken, several or bool(profile.distinct)
+    unclear = {tenant.name for tenant in writers(catalog, "any_of", "accepted_offers")}
+    return tuple(
+        tenant
+        for tenant in catalog.tenants.values()
+        if tenant.name in unclear or not _is_served(catalog, tenant)
+    )
+
+
+def _is_served(catalog: Catalog, tenant: Tenant) -> bool:
+    spec = tenant.document.spec
+    if len({entitlement.name for entitlement in spec.entitlements}) < len(spec.entitlements):
+        return False
+    return any(
+        len(asks(catalog, tenant, catalog.clusters[name]).charged) == len(spec.profiles)
+        for name in tenant.clusters
+    )
+
+
+def _is_combined(profile: Profile, plan: ClaimPlan | None) -> bool:
+    """Whether a claim is of several requests or has constraints; the plan is that of aligned ones."""
+    if len(profile.requests) > 1 and len({request.name for request in profile.requests}) > 1:
+        return True
+    return bool(profile.distinct if plan is None else plan.constraints)
 
 
 def _sum(

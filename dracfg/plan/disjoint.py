@@ -6,7 +6,7 @@ and are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.selection import Selection
 from dracfg.link.catalog import Catalog, Cluster, Tier
 from dracfg.link.classes import ClassPlan, device_classes
+from dracfg.link.memo import per_catalog
 from dracfg.lower.selectors import class_selectors
 from dracfg.plan.apart import apart
 
@@ -23,6 +24,8 @@ Inventories = Mapping[str, Inventory]
 """What is recorded, by the cluster's name."""
 
 NOTHING_RECORDED: Inventories = MappingProxyType({})
+
+_Pairs = Sequence[tuple[ClassPlan, ClassPlan]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,13 +47,25 @@ def tier_proofs(
 ) -> Iterator[TierProof]:
     """What is known of every two tiers, cluster by cluster; `inventories` are by the cluster's name."""
     for cluster in catalog.clusters.values():
-        by_tier: dict[str, list[ClassPlan]] = {}
-        for plan in device_classes(catalog, cluster):
-            if not plan.admin:
-                by_tier.setdefault(plan.tier.name, []).append(plan)
-        alike = {name: _distinct(plans) for name, plans in by_tier.items()}
-        for one, other in combinations(sorted(alike), 2):
-            yield _proof(cluster, alike[one], alike[other], inventories.get(cluster.name))
+        inventory = inventories.get(cluster.name)
+        for proof, left in _by_expressions(catalog, cluster):
+            if not left or inventory is None:
+                yield proof
+            else:
+                yield _recorded(cluster, proof.tiers, left, inventory)
+
+
+@per_catalog
+def _by_expressions(catalog: Catalog, cluster: Cluster) -> tuple[tuple[TierProof, _Pairs], ...]:
+    """What conditions alone prove of every two tiers, with the classes that they don't keep apart."""
+    by_tier: dict[str, list[ClassPlan]] = {}
+    for plan in device_classes(catalog, cluster):
+        if not plan.admin:
+            by_tier.setdefault(plan.tier.name, []).append(plan)
+    alike = {name: _distinct(plans) for name, plans in by_tier.items()}
+    return tuple(
+        _proof(cluster, alike[one], alike[other]) for one, other in combinations(sorted(alike), 2)
+    )
 
 
 def _distinct(plans: Iterable[ClassPlan]) -> list[ClassPlan]:
@@ -59,32 +74,27 @@ def _distinct(plans: Iterable[ClassPlan]) -> list[ClassPlan]:
 
 
 def _proof(
-    cluster: Cluster,
-    first: list[ClassPlan],
-    second: list[ClassPlan],
-    inventory: Inventory | None,
-) -> TierProof:
+    cluster: Cluster, first: list[ClassPlan], second: list[ClassPlan]
+) -> tuple[TierProof, _Pairs]:
     tiers = (first[0].tier, second[0].tier)
-    open_: list[tuple[ClassPlan, ClassPlan]] = []
+    left: list[tuple[ClassPlan, ClassPlan]] = []
     words: dict[str, None] = {}
     for one in first:
         for other in second:
             difference = apart(one, other)
             if difference is None:
-                open_.append((one, other))
+                left.append((one, other))
             else:
                 words[difference] = None
-    if not open_:
-        return TierProof(cluster, tiers, "expressions", tuple(words))
-    if inventory is None:
-        return TierProof(cluster, tiers, None, ())
-    return _recorded(cluster, tiers, open_, inventory)
+    if left:
+        return TierProof(cluster, tiers, None, ()), left
+    return TierProof(cluster, tiers, "expressions", tuple(words)), ()
 
 
 def _recorded(
     cluster: Cluster,
     tiers: tuple[Tier, Tier],
-    pairs: list[tuple[ClassPlan, ClassPlan]],
+    pairs: _Pairs,
     inventory: Inventory,
 ) -> TierProof:
     """A record decides where each of the classes finds devices in it, and all for certain."""

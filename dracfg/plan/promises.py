@@ -16,7 +16,6 @@ from dracfg.link.grouping import grouped
 from dracfg.link.memo import per_catalog
 from dracfg.model.sharing import Consumable, Partitioned, TimeSliced
 from dracfg.model.tenant import Profile
-from dracfg.plan.asks import charges
 from dracfg.plan.proofs.shapes import Claims, Kind
 from dracfg.plan.supply import EXEMPT, Supply
 
@@ -233,25 +232,27 @@ class Planned:
     position: int
     plan: ClaimPlan
     cluster: Cluster
-    charged: Mapping[str, int]
-    """What one claim is charged, by class."""
 
 
 @per_catalog
 def claim_plans(catalog: Catalog) -> tuple[Planned, ...]:
     """Every profile, on each cluster where it can be emitted."""
-    return tuple(planned(catalog, catalog.clusters.values(), lambda _: True))
+    return tuple(planned(catalog, catalog.clusters.values(), catalog.tenants.values()))
 
 
 def planned(
-    catalog: Catalog, clusters: Iterable[Cluster], is_wanted: Callable[[Profile], bool]
+    catalog: Catalog,
+    clusters: Iterable[Cluster],
+    tenants: Iterable[Tenant],
+    is_wanted: Callable[[Profile], bool] = lambda _: True,
 ) -> Iterator[Planned]:
-    """The profiles that are wanted, on each of these clusters where they can be emitted."""
+    """The profiles of these tenants that are wanted, on each of the clusters where they can be emitted."""
+    by_cluster = grouped(tenants, lambda tenant: tenant.clusters)
     for cluster in clusters:
-        for tenant in catalog.tenants_on(cluster.name):
+        for tenant in by_cluster.get(cluster.name, ()):
             wanted = [*map(is_wanted, tenant.document.spec.profiles)]
             if not any(wanted):
                 continue
             for position, plan in enumerate(plans_of(catalog, cluster, tenant)):
                 if plan is not None and wanted[position]:
-                    yield Planned(tenant, position, plan, cluster, charges(plan))
+                    yield Planned(tenant, position, plan, cluster)

@@ -5,17 +5,22 @@ A claim is charged in every class it names, so a profile with alternatives is bo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from dracfg.plan.proofs.simplex import maximise
 
 
-def reachable(limits: Mapping[str, int], charged: Sequence[Mapping[str, int]], name: str) -> int:
-    """The most devices of a class that claims of these profiles hold together in a namespace."""
-    using = [one for one in charged if one.get(name)]
-    if not using:
-        return 0
-    if all(set(one) == {name} for one in using):
+def reached(limits: Mapping[str, int], charged: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
+    """The most devices of each class that claims of these profiles hold together in a namespace."""
+    using: dict[str, list[Mapping[str, int]]] = {}
+    for one in charged:
+        for name in one:
+            using.setdefault(name, []).append(one)
+    return {name: _most(limits, named, name) for name, named in using.items()}
+
+
+def _most(limits: Mapping[str, int], using: Sequence[Mapping[str, int]], name: str) -> int:
+    if max(map(len, using)) == 1:
         return _most_filled(limits.get(name, 0), {one[name] for one in using})
     keys = sorted({key for one in using for key in one})
     optimum = maximise(

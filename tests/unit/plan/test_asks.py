@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dracfg.plan.asks import asks, charges
+from dracfg.plan.asks import asks, charges, unserved
 from dracfg.plan.holdings import holdings
 from dracfg.plan.promises import claim_plans
 from tests.unit.plan.test_assurance import catalog
@@ -15,6 +15,8 @@ WORDS = {
     "SMALL": "entitlement: slice, size: 5Gi",
     "LARGE": "entitlement: slice, size: 10240Mi",
     "BY": "card.example.com/type",
+    "SECOND": "{name: slice, tier: card-40g, guaranteed: 1}",
+    "LENT": "{from: notebooks, entitlement: slice, size: 10Gi, count: 1}",
 }
 
 
@@ -51,7 +53,7 @@ def test_charges_are_those_of_the_claims(
     cluster, tenant = found.clusters["prod-east"], found.tenants["search"]
     made = [one for one in claim_plans(found) if one.tenant is tenant]
     known = asks(found, tenant, cluster)
-    assert [(one.plan.profile, one.charged) for one in made] == list(known.charged)
+    assert {one.position: charges(one.plan) for one in made} == known.charged
     assert bool(known.charged) is (combined is not None)
     for one in made:
         several = len({request.origin for request in one.plan.requests}) > 1
@@ -80,3 +82,27 @@ def test_a_tenant_of_two_catalogs_is_asked_once(tmp_path: Path) -> None:
     assert not holdings(replace(first, clusters={"prod-east": unserved}))
     (back,) = holdings(replace(first, policies={})).values()
     assert [one.sort for one in back] == [one.sort for one in held]
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ((REQUESTS, REQUESTS), []),
+        (("entitlement: slice, size: 5Gi", "entitlement: unknown, size: 5Gi"), ["search"]),
+        (("entitlement: slice, size: 5Gi", "entitlement: slice, size: 6Gi"), ["search"]),
+        (("entitlement: slice, size: 5Gi", "entitlement: slice"), ["search"]),
+        (("entitlement: slice, size: 5Gi", "size: 5Gi"), ["search"]),
+        (("entitlement: slice, size: 5Gi", "anyOf: [{SMALL}, {LARGE}]"), ["search"]),
+        (("limit: {5Gi: 8}\n", "limit: {5Gi: 8}\n    - SECOND\n"), ["search"]),
+        (("limit: {5Gi: 8}\n", "limit: {5Gi: 8}\n  acceptedOffers: [LENT]\n"), ["search"]),
+        (("sharing: [slices]", "sharing: [whole]"), ["notebooks", "search"]),
+    ],
+)
+def test_whoever_is_served_asks_for_what_is_there(
+    tmp_path: Path, change: tuple[str, str], names: list[str]
+) -> None:
+    old, new = change
+    for word, meant in WORDS.items():
+        new = new.replace(word, meant)
+    found = unserved(catalog(tmp_path, (old, new)))
+    assert [tenant.name for tenant in found] == names

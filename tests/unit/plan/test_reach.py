@@ -2,7 +2,7 @@
 
 import pytest
 
-from dracfg.plan.reach import reachable
+from dracfg.plan.reach import reached
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from dracfg.plan.reach import reachable
 def test_what_claims_reach(
     limits: dict[str, int], charged: list[dict[str, int]], most: int
 ) -> None:
-    assert reachable(limits, charged, "gpu") == most
+    assert reached(limits, charged).get("gpu", 0) == most
