@@ -1,4 +1,4 @@
-"""Work that a process of its own does meanwhile: it knows all that this one does, and sends its result.
+"""Work that processes of their own do meanwhile: they know all that this one does, and send their results.
 
 Knows nothing of what the work is.
 """
@@ -6,18 +6,24 @@ Knows nothing of what the work is.
 from __future__ import annotations
 
 import os
+import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
+from itertools import chain
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from typing import TypeVar, cast
+from multiprocessing.connection import Connection, wait
+from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 T = TypeVar("T")
 
 FORKS = sys.platform.startswith("linux")
 """Elsewhere a process would get what it knows as bytes, which takes as long as the work."""
+
+_MOST_BATCHES = 256
+"""As many as one byte can tell apart."""
 
 
 def processors() -> int:
@@ -37,46 +43,119 @@ def aside(work: Callable[[], T]) -> Callable[[], T]:
     """
     if not FORKS:
         return work
-    context = get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(work, sender, receiver), daemon=True)
-    process.start()
-    sender.close()
+    receiver, wait_for_end = _begin(lambda sender: sender.send(work()))
 
     def result() -> T:
         try:
             found: T = receiver.recv()
         except EOFError:
             found = work()
-        process.join()
+        wait_for_end()
         return found
 
     return result
 
 
+class Shared(Generic[Item, T]):
+    """Items that other processes have begun to work on, in batches that whoever is free takes next.
+
+    `work` gives a result an item. Where processes don't fork all of it is done here, when it is asked
+    for, and so is what a process leaves undone that ends early.
+    """
+
+    def __init__(
+        self, work: Callable[[Sequence[Item]], Sequence[T]], items: Sequence[Item], jobs: int
+    ) -> None:
+        size = -(-len(items) // _MOST_BATCHES) or 1
+        self._work = work
+        self._starts = range(0, len(items), size)
+        self._items = items
+        self._opened = ExitStack()
+        self._bodies: dict[Connection, int] = {}
+        others = min(jobs, len(self._starts)) - 1 if FORKS else 0
+        if others > 0:
+            # Of a pipe, unlike a file, no two processes ever read the same byte.
+            self._tokens, filled = os.pipe()
+            self._opened.callback(os.close, self._tokens)
+            os.write(filled, bytes(range(len(self._starts))))
+            os.close(filled)
+        for _ in range(others):
+            self._start()
+
+    def results(self) -> Iterator[tuple[int, Sequence[T]]]:
+        """What each batch comes to, once it is known, and the position of its first item; only once."""
+        left = set(range(len(self._starts)))
+        with self._opened:
+            for number, found in chain(self._met(), self._undone(left)):
+                left.discard(number)
+                yield self._starts[number], found
+
+    def _met(self) -> Iterator[tuple[int, Sequence[T]]]:
+        """Batches as they are done elsewhere, or here while none of those has come."""
+        while self._bodies:
+            yield from self._received(0)
+            if token := os.read(self._tokens, 1):
+                yield token[0], self._done(token[0])
+            elif self._bodies:
+                yield from self._received(None)
+
+    def _received(self, patience: float | None) -> Iterator[tuple[int, Sequence[T]]]:
+        for receiver in wait([*self._bodies], patience):
+            assert isinstance(receiver, Connection)
+            try:
+                number, start, length = receiver.recv()
+            except EOFError:
+                del self._bodies[receiver]
+            else:
+                yield number, pickle.loads(os.pread(self._bodies[receiver], length, start))
+
+    def _undone(self, left: set[int]) -> Iterator[tuple[int, Sequence[T]]]:
+        for number in sorted(left):
+            yield number, self._done(number)
+
+    def _done(self, number: int) -> Sequence[T]:
+        start = self._starts[number]
+        return self._work(self._items[start : start + self._starts.step])
+
+    def _start(self) -> None:
+        body = os.memfd_create("shared")  # a pipe would hold too little for who is long in coming
+        self._opened.callback(os.close, body)
+        receiver, wait_for_end = _begin(partial(self._serve, body))
+        self._opened.callback(wait_for_end)
+        self._bodies[receiver] = body
+
+    def _serve(self, body: int, sender: Connection) -> None:
+        """What another process does. It never waits for somebody to take its results."""
+        start = 0
+        while token := os.read(self._tokens, 1):
+            found = pickle.dumps(self._done(token[0]), pickle.HIGHEST_PROTOCOL)
+            os.pwrite(body, found, start)
+            sender.send((token[0], start, len(found)))
+            start += len(found)
+
+
 def share_out(
     work: Callable[[Sequence[Item]], Sequence[T]], items: Sequence[Item], jobs: int
 ) -> list[T]:
-    """The results of `work` for all items, in their order, by at most `jobs` processes.
-
-    `work` gives a result an item. Neighbours are dealt out in turn, since what is large often
-    stands together.
-    """
-    parts = [items[first::jobs] for first in range(jobs) if items[first::jobs]]
-    if len(parts) < 2:
-        return list(work(items))
-    others = [aside(partial(work, part)) for part in parts[1:]]
-    dealt: list[T | None] = [None] * len(items)
-    dealt[::jobs] = work(parts[0])
-    for first, other in enumerate(others, 1):
-        dealt[first::jobs] = other()
-    return cast("list[T]", dealt)
+    """The results of `work` for all items, in their order, by at most `jobs` processes."""
+    found = sorted(Shared(work, items, jobs).results(), key=lambda batch: batch[0])
+    return [result for _, batch in found for result in batch]
 
 
-def _send(work: Callable[[], object], sender: Connection, receiver: Connection) -> None:
+def _begin(work: Callable[[Connection], None]) -> tuple[Connection, Callable[[], None]]:
+    """Begins `work` in a process that tells of it by a pipe; the function waits for its end."""
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(work, sender, receiver), daemon=True)
+    process.start()
+    sender.close()
+    return receiver, process.join
+
+
+def _run(work: Callable[[Connection], None], sender: Connection, receiver: Connection) -> None:
     receiver.close()  # with an end of its own it would wait for ever for one that was killed
     try:
-        sender.send(work())
+        work(sender)
     except BaseException:  # whoever asks for the result meets it again, and tells it once
         os._exit(1)
     sender.close()

@@ -72,6 +72,8 @@ Rules = Callable[
 """Who tells what all rules find, as `checking.check_all` does."""
 Linker = Callable[[Index, frozenset[tuple[str, str]]], Linked]
 """Who links documents; `linker.link` can take over what another state has in common."""
+Reader = Callable[[Tree, Seen, int], Sources]
+"""Who reads a tree's documents, as `reading.read` does, which may have begun before."""
 _NOTHING_CHECKED = Checked((), ())
 
 
@@ -179,6 +181,7 @@ def judge(
     builder: Builder = build_all,
     rules: Rules = check_all,
     linker: Linker = link,
+    reader: Reader = read,
 ) -> Judgement:
     """Everything short of the tree: reads, links, lowers and checks the repository at `root`.
 
@@ -194,7 +197,7 @@ def judge(
     `form` says as what units are kept; as files alone they take the least memory. Where the `builder`
     leaves clusters out, what belongs to all together is neither made nor judged. With more than one of
     `jobs` tenants' files are read side by side, and `rules` run in a process of their own. The
-    `linker` makes the catalog of the documents.
+    `linker` makes the catalog of the documents, which the `reader` reads.
 
     Raises NoRepository or NothingRead where there is nothing to read, unless it `may_be_empty`, and
     what builder and rules raise.
@@ -205,7 +208,7 @@ def judge(
         _require_repository(tree)
     known = seen or Seen()
     if sources is None:
-        sources = clock.measure("read", lambda: read(tree, known, jobs))
+        sources = clock.measure("read", lambda: reader(tree, known, jobs))
     if not may_be_empty and not sources.files and not sources.faults:
         raise NothingRead(tree.root)
     standing, standing_faults = clock.measure("read", lambda: _standing(tree, known, only, jobs))

@@ -20,9 +20,10 @@ from dracfg.emit.findings import tree_findings
 from dracfg.emit.layout import OUT
 from dracfg.emit.tree import TreePlan, plan
 from dracfg.inventories import InventoryFile
-from dracfg.judging import Judgement, Rules, judge
+from dracfg.judging import Judgement, Reader, Rules, judge
 from dracfg.lower.units import RETIRED
 from dracfg.passes import PIPELINE, Timings, keeping_all, timings_table
+from dracfg.reading import read
 from dracfg.refusals import NoRepository, NothingRead, OutOfScope
 from dracfg.scope import Scope, blocked_units
 from dracfg.source.seen import Seen
@@ -71,6 +72,7 @@ def compile_repository(
     form: Form = "files",
     builder: Builder = build_all,
     rules: Rules = check_all,
+    reader: Reader = read,
 ) -> Compiled:
     """Compiles the repository at `root` into the `out` of its folder.
 
@@ -80,8 +82,9 @@ def compile_repository(
     """
     clock = timings or Timings()
     judgement = judge(
-        root, clock, today=today, seen=seen, form=form, jobs=jobs, builder=builder, rules=rules
-    )
+        root, clock, today=today, seen=seen, form=form, jobs=jobs, builder=builder, rules=rules,
+        reader=reader,
+    )  # fmt: skip
     out = judgement.root / OUT
     wanted = scope or Scope()
     if judgement.has_errors and not keep_going:

@@ -1,17 +1,19 @@
 """The documents of a repository: read, understood, and remembered for the next run.
 
 Files of tenants are many and alike, so they are understood side by side, and what each says is kept;
-what stands in `catalog/` is read as it is, since nearly every finding points into it.
+what stands in `catalog/` is read as it is, since nearly every finding points into it. Reading can begin
+before models are imported, which takes as long as some thousand files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from dracfg.aside import share_out
-from dracfg.model.kept import keep
+from dracfg.aside import Shared
 from dracfg.source import ROOTS, Sources
-from dracfg.source.reader import Gathered, gather, understand_files
+from dracfg.source.plain import freeze
+from dracfg.source.reader import Gathered, gather, understand_files, understand_plainly
 from dracfg.source.seen import Seen, key_of
 from dracfg.source.tree import Tree
 
@@ -19,17 +21,23 @@ _KEPT = "tenants/"
 _SHARED_OUT = 64
 """So many files are worth a process of their own."""
 
+_File = tuple[str, bytes]
+"""A path and bytes."""
 
-def read(tree: Tree, seen: Seen, jobs: int = 1) -> Sources:
-    """All documents of a repository; `seen` keeps what the files of tenants say."""
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The files of a repository, and those of them that nobody has seen yet, which are being read."""
+
+    gathered: Gathered
+    unread: tuple[_File, ...]
+    kept: Shared[_File, bytes | None]
+
+
+def begin(tree: Tree, seen: Seen, jobs: int = 1) -> Begun:
+    """Begins to read all documents of a repository, with what the files of tenants said before."""
     gathered = gather(tree, ROOTS)
-    _keep_all(gathered, seen, jobs)
-    return understand_files(gathered, seen)
-
-
-def _keep_all(gathered: Gathered, seen: Seen, jobs: int) -> None:
-    """What files say that nobody has seen yet; those with a fault are left to be read."""
-    unread: list[tuple[str, bytes]] = []
+    unread: list[_File] = []
     for path, data in gathered.files:
         if not path.startswith(_KEPT) or (path, data) in seen.files:
             continue
@@ -39,10 +47,37 @@ def _keep_all(gathered: Gathered, seen: Seen, jobs: int) -> None:
         else:
             seen.add(path, data, kept)
     many = min(jobs, len(unread) // _SHARED_OUT) or 1
-    for (path, data), found in zip(unread, share_out(_kept, unread, many), strict=True):
-        if found is not None:
-            seen.add(path, data, found)
+    return Begun(gathered, tuple(unread), Shared(_kept, unread, many))
 
 
-def _kept(files: Sequence[tuple[str, bytes]]) -> list[bytes | None]:
+def read(tree: Tree, seen: Seen, jobs: int = 1, begun: Begun | None = None) -> Sources:
+    """All documents of a repository, where reading has `begun` or not; `seen` keeps what tenants' files say.
+
+    While others read, models are made here of what has come from them.
+    """
+    from dracfg.model.kept import parse_files
+
+    begun = begun or begin(tree, seen, jobs)
+    for first, batch in begun.kept.results():
+        read_now = begun.unread[first : first + len(batch)]
+        for (path, data), found in zip(read_now, batch, strict=True):
+            if found is not None:  # those with a fault are left to be read below
+                seen.add(path, data, found)
+        if jobs > 1:
+            known = (seen.files.get(file, (None, ()))[0] for file in read_now)
+            parse_files([file for file in known if file is not None], seen)
+    return understand_files(begun.gathered, seen)
+
+
+def _kept(files: Sequence[_File]) -> list[bytes | None]:
     return [keep(path, data) for path, data in files]
+
+
+def keep(path: str, data: bytes) -> bytes | None:
+    """The data of a file, None where reading it left a finding, or finds one in whatever it may say."""
+    plain = understand_plainly(path, data)
+    if plain is None:
+        from dracfg.model.kept import composed
+
+        plain = composed(path, data)
+    return None if plain is None else freeze(plain)

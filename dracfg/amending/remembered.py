@@ -12,9 +12,11 @@ from dracfg.cache.outcome import Outcome
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.states import KnownStates
 from dracfg.cache.store import Details, Store
+from dracfg.judging import Reader
 from dracfg.outcomes import outcome_of
 from dracfg.passes import Timings, keeping_all
 from dracfg.pipeline import Compiled, compile_repository
+from dracfg.reading import read
 from dracfg.source.seen import Seen
 
 Lines = Callable[[str], Sequence[str]]
@@ -30,6 +32,7 @@ def compile_remembered(
     timings: Timings,
     today: date | None,
     builder: Builder,
+    reader: Reader = read,
 ) -> tuple[Outcome, Lines]:
     """What the whole repository comes to, and the lines of its files.
 
@@ -53,7 +56,7 @@ def compile_remembered(
     else:
         done = compile_repository(
             tree, check=check, jobs=jobs, timings=timings, today=today, seen=seen,
-            form="remembered", builder=builder,
+            form="remembered", builder=builder, reader=reader,
         )  # fmt: skip
         outcome, details = outcome_of(done), _details(done)
     if done.tree is not None and done.applied is not None:

@@ -54,6 +54,11 @@ class Store:
     out: str
     options: tuple[str, ...]
 
+    @property
+    def is_new(self) -> bool:
+        """Whether no run with these options has left anything."""
+        return not self._path.exists()
+
     def recall(self) -> Outcome | None:
         """The outcome of a run of which every input stands, and the tree it left; else None."""
         entry = self._read()

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -39,9 +40,13 @@ from dracfg.diagnostics.render.document import report
 from dracfg.diagnostics.selection import Selection
 from dracfg.emit.layout import OUT
 from dracfg.executors.spec import ExecutorSpec, parse_executor
-from dracfg.passes import Timings, timings_table
+from dracfg.passes import Timings, keeping_all, timings_table
 from dracfg.shards.shard import Shard
+from dracfg.source.seen import Seen
 from dracfg.source.tree import DiskTree
+
+if TYPE_CHECKING:
+    from dracfg.judging import Reader
 
 _MOST_UNITS = 20
 
@@ -140,6 +145,7 @@ def command(
     return exit_code(found, fail_on)
 
 
+@keeping_all()
 def _compile(
     tree: AskedTree,
     store: Store | None,
@@ -152,22 +158,34 @@ def _compile(
     clock: Timings,
     today: date | None,
 ) -> tuple[Outcome, Lines]:
-    """Works it out; a whole repository on top of what the last run left, where there is a `store`."""
-    from dracfg.building import built_by
+    """Works it out; a whole repository on top of what the last run left, where there is a `store`.
+
+    Where nothing was left, other processes read files while this one imports what works.
+    """
     from dracfg.cache.compiler import release
     from dracfg.executors.executor import open_executor
-    from dracfg.outcomes import outcome_of
-    from dracfg.pipeline import compile_repository
-    from dracfg.scope import Scope
+    from dracfg.reading import begin, read
 
     with open_executor(spec, jobs, probe=release) as executor:
-        builder, beside = built_by(executor), executor.beside
+        beside = executor.beside
+        reader: Reader = read
+        if beside > 1 and (store is None or store.is_new):
+            begun = clock.measure("read", lambda: begin(tree, Seen(), beside))
+            reader = partial(read, begun=begun)
+
+        from dracfg.building import built_by
+        from dracfg.outcomes import outcome_of
+        from dracfg.pipeline import compile_repository
+        from dracfg.scope import Scope
+
+        builder = built_by(executor)
         if store is not None:
             from dracfg.amending.remembered import compile_remembered
 
             return compile_remembered(
-                tree, store, check=check, jobs=beside, timings=clock, today=today, builder=builder
-            )
+                tree, store, check=check, jobs=beside, timings=clock, today=today, builder=builder,
+                reader=reader,
+            )  # fmt: skip
         done = compile_repository(
             tree,
             scope=Scope(clusters, tenants),
@@ -177,6 +195,7 @@ def _compile(
             timings=clock,
             today=today,
             builder=builder,
+            reader=reader,
         )
     return outcome_of(done), done.judgement.lines
 

@@ -6,9 +6,9 @@ hold, only whose they are: ours by the lock or by their mark, or somebody else's
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from dracfg.emit.errors import TreeError, reason_of
 from dracfg.emit.layout import LOCK_NAME, STAGE_NAME, is_synced, prefixes, stays_inside, unit_of
@@ -19,16 +19,24 @@ from dracfg.emit.ownership import bears_mark
 Status = Literal["new", "changed", "removed", "unchanged"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UnitFiles:
     """The whole content of one unit's folder.
 
     `path` is relative to out/ (`prod-east/tenants/vision`), the names in `files` to the unit's
-    folder (`retired/claim-templates.yaml`); both use `/`.
+    folder (`retired/claim-templates.yaml`); both use `/`. Whoever sends it sends the digests along.
     """
 
     path: str
     files: Mapping[str, bytes]
+
+    @cached_property
+    def digests(self) -> Mapping[str, str]:
+        """The digest of each file."""
+        return {name: digest(content) for name, content in self.files.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnitFiles, (self.path, self.files), {"digests": self.digests}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +136,7 @@ def plan(
             _compare(out, path, files, on_disk.get(path, set()), owned.keys(), ways, conflicts)
         )
         if files:
-            digests[path] = {name: digest(content) for name, content in files.items()}
+            digests[path] = wanted[path].digests
     if LOCK_NAME in listing.others:
         conflicts.append(Conflict(LOCK_NAME, "a symbolic link or special file stands here"))
     met = {conflict.path for conflict in conflicts}

@@ -14,17 +14,9 @@ from dracfg.model.parse import Parsed, has_gap, parse
 from dracfg.model.plain import parse_plain
 from dracfg.source.files import SourceFile
 from dracfg.source.nodes import Map
-from dracfg.source.plain import Plain, freeze, thaw
-from dracfg.source.reader import understand, understand_plainly
+from dracfg.source.plain import Plain, thaw
+from dracfg.source.reader import understand
 from dracfg.source.seen import Seen
-
-
-def keep(path: str, data: bytes) -> bytes | None:
-    """The data of a file, None where reading it left a finding, or finds one in whatever it may say."""
-    plain = understand_plainly(path, data)
-    if plain is None:
-        plain = _composed(path, data)
-    return None if plain is None else freeze(plain)
 
 
 def parse_files(files: Iterable[SourceFile], seen: Seen) -> Parsed:
@@ -49,8 +41,8 @@ def _parsed(file: SourceFile, seen: Seen) -> Parsed:
     return made
 
 
-def _composed(path: str, data: bytes) -> Plain | None:
-    """The data of a file that can't be read plainly, if there is nothing to say of it all the same."""
+def composed(path: str, data: bytes) -> Plain | None:
+    """The data of a file that can't be read plainly; None where there is something to say of it."""
     file, faults = understand(path, data)
     if file is None or faults:
         return None

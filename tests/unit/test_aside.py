@@ -27,7 +27,7 @@ def test_the_result_comes_back_and_nothing_else() -> None:
 
 
 def test_work_whose_process_ends_early_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "_send", lambda *_: os._exit(9))
+    monkeypatch.setattr(aside, "_run", lambda *_: os._exit(9))
     assert aside.aside(os.getpid)() == os.getpid()
 
 
@@ -102,7 +102,7 @@ def test_what_is_shared_out_comes_back_in_order(jobs: int, number: int) -> None:
 
 
 def test_a_share_whose_process_ends_early_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "_send", lambda *_: os._exit(9))
+    monkeypatch.setattr(aside, "_run", lambda *_: os._exit(9))
     assert aside.share_out(doubled, range(7), 3) == doubled(range(7))
 
 

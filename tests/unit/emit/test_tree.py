@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 
 import pytest
 
@@ -325,3 +326,10 @@ def test_one_obstacle_is_one_conflict(out, tmp_path):
     (out / GUARD).rename(tmp_path / "elsewhere")
     (out / GUARD).symlink_to(tmp_path / "elsewhere")
     assert [conflict.path for conflict in plan(out, UNITS).conflicts] == [GUARD]
+
+
+def test_files_are_sent_with_their_digests() -> None:
+    unit = UnitFiles("east/tenants/a", {"a.yaml": b"a\n", "b.yaml": b"b\n"})
+    sent = pickle.loads(pickle.dumps(unit))
+    assert sent == unit
+    assert vars(sent)["digests"] == {name: digest(unit.files[name]) for name in unit.files}

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from dracfg.model.base import Spec, at
-from dracfg.model.kept import keep, parse_files
+from dracfg.model.kept import parse_files
 from dracfg.model.kinds import KINDS, AnyDocument
 from dracfg.model.parse import Parsed, parse, parse_document
+from dracfg.reading import keep
 from dracfg.source.files import SourceFile
 from dracfg.source.reader import understand
 from dracfg.source.seen import Seen
