@@ -46,7 +46,7 @@ def check_all(
 ) -> Checked:
     """The findings of all rules; `inventories` and `records` are by the names of the clusters.
 
-    With `only`, of tenants that are judged one by one these are, and all that they borrow from.
+    With `only`, of tenants that are judged one by one these are, and their partners.
     """
     tenants = catalog if only is None else tenants_alone(catalog, only)
     return Checked(tuple(_of_catalog(catalog, inventories, records, today)), check_tenants(tenants))

@@ -19,6 +19,7 @@ from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Pool, Tenant
 from dracfg.link.driver import Driver
 from dracfg.link.presetdata import MAIN, ConfigFact
+from dracfg.link.writers import writers
 from dracfg.lower.classes import plain_map
 from dracfg.model.driver import OpaqueConfig
 from dracfg.model.sharing import Parameters
@@ -81,7 +82,7 @@ def _configs(catalog: Catalog) -> Iterator[_Config]:
                     reached.setdefault(name, (driver, config, []))[2].append(pool)
     for _, (driver, config, pools) in sorted(reached.items()):
         yield _Config(driver, config, "class", tuple(pools))
-    for tenant in catalog.tenants.values():
+    for tenant in writers(catalog, "config"):
         for profile in tenant.document.spec.profiles:
             for written in profile.config:
                 known = catalog.drivers.get(written.driver)

@@ -115,7 +115,7 @@ class _Proofs:
 
     def basis(self, holding: Holding, *, reclaimed: bool) -> tuple[Ground, ...]:
         """What a proof rests on; the same for all who hold by one policy, and in claims of one kind."""
-        key = (holding.grant.policy.name, holding.what if holding.is_combined else "", reclaimed)
+        key = (holding.policy.name, holding.what if holding.is_combined else "", reclaimed)
         if key not in self.grounds:
             self.grounds[key] = basis(self.market.supply, holding, reclaimed=reclaimed)
         return self.grounds[key]
@@ -248,7 +248,7 @@ def _assured(catalog: Catalog, one: Market, open_only: bool) -> Iterator[Assuran
         if not proven and tenant not in seen:
             seen.add(tenant)
             yield _fits(proofs, holding)
-        if holding.grant.policy.spec.guarantee == "nonBlocking":
+        if holding.policy.spec.guarantee == "nonBlocking":
             yield from _non_blocking(proofs, holding)
 
 
@@ -261,7 +261,7 @@ def undecidable(catalog: Catalog, one: Market) -> Unknown | None:
             0,
             "write `unmanagedNamespaces: deny` in the cluster",
         )
-    if any(len(h.grant.owners) > 1 and h.grant.by_plugin is None for h in one.holdings):
+    if any(h.is_on_both for h in one.holdings):
         return Unknown(
             f"{supply.tier.name} is handed out by device plugin and by DRA",
             0,
@@ -294,7 +294,7 @@ def undecidable(catalog: Catalog, one: Market) -> Unknown | None:
                 0,
                 "have the driver allow requests for 0, or take the admin access out",
             )
-    for policy in dict.fromkeys(h.grant.policy for h in one.holdings if h.limit):
+    for policy in dict.fromkeys(h.policy for h in one.holdings if h.limit):
         if _overruns(policy, one):
             return Unknown(
                 f"shares of {policy.name} on the same devices are held to nothing",

@@ -31,10 +31,14 @@ Sort = tuple[str, int, int, tuple[int, ...], bool, bool]
 class Holding:
     """One class in a tenant's hands. `claims` are the numbers of devices that one claim of its asks
     for, largest first; 1 is among them where tenants write claims of their own.
+
+    `position` and `name` are its grant's. The grant itself is the tenant's, which may not be linked yet.
     """
 
     tenant: Tenant
-    grant: Grant
+    position: int
+    name: str
+    policy: Policy
     part: Part
     kind: Kind
     guaranteed: int
@@ -48,12 +52,24 @@ class Holding:
     """Whether the guarantee is one: sharing that nothing enforces is advisory."""
     is_left: bool = False
     """Whether it is of claims that a rollout takes back: bound ones stay, and no new ones come."""
+    is_on_both: bool = False
+    """Whether both owners may hand it out, and nothing says how much of it each."""
 
     @property
+    def grant(self) -> Grant:
+        return self.tenant.grants[self.position]
+
+    @cached_property
     def sort(self) -> Sort:
         """All that sums and claims of the market go by: holdings of one sort add up alike."""
         numbers = self.guaranteed, self.limit, self.claims
         return self.kind.name, *numbers, self.given_back, self.is_promised
+
+    def held_by(self, tenant: Tenant) -> Holding:
+        """The same in the hands of a tenant."""
+        other = object.__new__(Holding)
+        vars(other).update(vars(self), tenant=tenant)
+        return other
 
     def kept(self, reclaimed: bool) -> int:
         """The most that it holds; with `reclaimed`, after others have asked for their guarantees."""
@@ -62,7 +78,7 @@ class Holding:
     @property
     def what(self) -> str:
         """Its name for people: `gpu`, or `slice 10Gi`."""
-        return " ".join(filter(None, (self.grant.name, self.part.name)))
+        return " ".join(filter(None, (self.name, self.part.name)))
 
     def demand(self, largest: int | None = None) -> tuple[Claims, ...]:
         """The guarantee as claims: as many of the largest as it holds, then of the next, at last
