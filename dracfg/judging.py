@@ -59,6 +59,8 @@ from dracfg.source.standing import Standing, merge_standing, read_standing
 from dracfg.source.tree import Tree, tree_of
 
 Verdict = Literal["proven", "refuted", "unknown"]
+Lines = Callable[[str], Sequence[str]]
+"""The lines of a file by its path, none of one that was not read."""
 Rules = Callable[
     [
         Catalog,
@@ -95,7 +97,7 @@ class Judgement:
     units: tuple[Unit, ...]
     findings: tuple[Diagnostic, ...]
     poisoned: frozenset[tuple[str, str]]
-    lines: Callable[[str], Sequence[str]]
+    lines: Lines
     standing: Standing = field(default_factory=Standing)
     moves: tuple[Diagnostic, ...] = ()
     checked: Checked = _NOTHING_CHECKED
@@ -324,7 +326,7 @@ def _of_tenants(standing: Standing, catalog: Catalog, only: frozenset[str]) -> S
     return Standing(files, standing.texts)
 
 
-def _lines(sources: Sources, records: Sequence[Record]) -> Callable[[str], Sequence[str]]:
+def _lines(sources: Sources, records: Sequence[Record]) -> Lines:
     """The lines of a document or record by its path; a record is split once at most."""
     texts = {record.path: record.text for record in records}
 

@@ -6,7 +6,7 @@ what stands in `catalog/` is read as it is, since nearly every finding points in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from dracfg.aside import share_out
 from dracfg.model.kept import keep
@@ -20,9 +20,12 @@ _SHARED_OUT = 64
 """So many files are worth a process of their own."""
 
 
-def read(tree: Tree, seen: Seen, jobs: int = 1) -> Sources:
-    """All documents of a repository; `seen` keeps what the files of tenants say."""
-    gathered = gather(tree, ROOTS)
+def read(tree: Tree, seen: Seen, jobs: int = 1, left_out: Container[str] = ()) -> Sources:
+    """All documents of a repository; `seen` keeps what the files of tenants say.
+
+    Files that are `left_out` are listed, and not read.
+    """
+    gathered = gather(tree, ROOTS, left_out)
     _keep_all(gathered, seen, jobs)
     return understand_files(gathered, seen)
 

@@ -6,7 +6,8 @@ them share, and nothing else of what they mean.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable
+from collections.abc import Set as AbstractSet
 
 from dracfg.check.catalog import check_tenants, tenants_alone
 from dracfg.diagnostics import Diagnostic
@@ -32,6 +33,18 @@ def touched_tenants(
     `documents` are those of both. None where more than tenants differ: then nobody is known to be left
     alone. Files that are the same have to be the same objects in both.
     """
+    differing = differing_tenants(base, head)
+    if differing is None:
+        return None
+    tenants = (document for document in documents if isinstance(document, Tenant))
+    return touched(differing, ((one.name, partners(one)) for one in tenants))
+
+
+def differing_tenants(base: Sources, head: Sources) -> frozenset[str] | None:
+    """Tenants whose documents are not the same in both; None where more than tenants differ.
+
+    Files that are the same have to be the same objects in both.
+    """
     differing: set[str] = set()
     for path in {*base.files, *head.files}:
         files = base.files.get(path), head.files.get(path)
@@ -45,12 +58,11 @@ def touched_tenants(
                 differing.add(name)
     if base.faults or head.faults:
         return None
-    tenants = (document for document in documents if isinstance(document, Tenant))
-    return touched(differing, ((one.name, partners(one)) for one in tenants))
+    return frozenset(differing)
 
 
 def touched(
-    differing: Set[str], partners: Iterable[tuple[str, Collection[str]]]
+    differing: AbstractSet[str], partners: Iterable[tuple[str, Collection[str]]]
 ) -> frozenset[str]:
     """Those that differ with their neighbours, by who names whom as a partner."""
     found = set(differing)

@@ -28,13 +28,18 @@ _R = TypeVar("_R", bound=Hashable)
 
 def outline(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
     """Remember with the tenant what a function says of it, which has to be values and tuples of values."""
-    key = f"{function.__module__}.{function.__qualname__}"
+    key = key_of(function)
 
     @wraps(function)
     def remembered(tenant: _T) -> _R:
         return outlined(tenant, key, lambda: function(tenant))
 
     return remembered
+
+
+def key_of(function: Callable[..., object]) -> str:
+    """What the answers of an outline are known by."""
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def outlined(tenant: Outlined, key: str, work: Callable[[], _R]) -> _R:
@@ -73,6 +78,9 @@ class Outlines:
                 if number:
                     known[key] = values[number - 1]
         return found
+
+
+NOTHING_OUTLINED = Outlines()
 
 
 def _column(

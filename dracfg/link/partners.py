@@ -39,7 +39,10 @@ def with_partners(
     `document` gives a tenant's, None where there is no such tenant.
     """
     first = [one for name in names if (one := document(name)) is not None]
-    left = [*first, *(one for lender in first for name in takers(lender) if (one := document(name)))]
+    left = [
+        *first,
+        *(one for lender in first for name in takers(lender) if (one := document(name))),
+    ]
     wanted: set[str] = set()
     while left:
         one = left.pop()
