@@ -29,7 +29,9 @@ def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP047 where nobody accepted that, CAP048 where a trial has shown the contrary."""
     seen: set[tuple[str, str]] = set()
     for market in markets(catalog):
-        for holding in market.promised:
+        for holding in market.different:
+            if not holding.is_promised:
+                continue
             policy, tier = holding.policy, market.supply.tier
             if (policy.name, tier.name) in seen:
                 continue

@@ -14,7 +14,7 @@ from dracfg.link.outlines import outlined
 from dracfg.lower.kueuefacts import kueue_facts
 from dracfg.model.pool import Owner
 from dracfg.plan.asks import Asks, asks
-from dracfg.plan.promises import Holding, is_promise
+from dracfg.plan.promises import Holding, Holdings, is_promise
 from dracfg.plan.supply import Supply, supplies
 
 _Row = tuple[int, int, str, str, str, str, int, int, tuple[int, ...], bool, bool, bool, bool, bool]
@@ -54,18 +54,19 @@ class _Places:
 
 
 @per_catalog
-def holdings(catalog: Catalog) -> Mapping[Supply, tuple[Holding, ...]]:
+def holdings(catalog: Catalog) -> Mapping[Supply, Holdings]:
     """All who hold of each supply of the catalog, in the order of tenants and their entitlements."""
     every = supplies(catalog)
     places = _Places.of(_stall(catalog, *numbered) for numbered in enumerate(every))
-    found: list[list[Holding]] = [[] for _ in every]
+    found: list[list[tuple[Holding, Tenant]]] = [[] for _ in every]
     alike: dict[_Row, Holding] = {}
     for tenant in catalog.tenants.values():
         for row in _held(catalog, tenant, places):
-            if row not in alike:
-                alike[row] = _holding(catalog, tenant, every[row[0]], row)
-            found[row[0]].append(alike[row].held_by(tenant))
-    return {supply: tuple(own) for supply, own in zip(every, found, strict=True)}
+            holding = alike.get(row)
+            if holding is None:
+                holding = alike[row] = _holding(catalog, tenant, every[row[0]], row)
+            found[row[0]].append((holding, tenant))
+    return {supply: Holdings(own) for supply, own in zip(every, found, strict=True)}
 
 
 def _stall(catalog: Catalog, number: int, supply: Supply) -> _Stall:
