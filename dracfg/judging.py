@@ -172,6 +172,7 @@ def judge(
     since: Standing | None = None,
     seen: Seen | None = None,
     sources: Sources | None = None,
+    stands: Standing | None = None,
     may_be_empty: bool = False,
     only: frozenset[str] | None = None,
     others: Sequence[Diagnostic] | None = None,
@@ -190,8 +191,9 @@ def judge(
     `seen` are files read before, `sources` all of them where they were read already.
 
     With `only`, no other tenants are lowered and validated: for two states in which the others are
-    the same. `others` is what rules find of those, one by one, where the first state has told; then
-    they aren't asked again. `told` is what is found of all that is emitted, where it is the same.
+    the same. `stands` is what stands of these, where that was read already. `others` is what rules find
+    of the others, one by one, where the first state has told; then they aren't asked again. `told` is
+    what is found of all that is emitted, where it is the same.
 
     `form` says as what units are kept; as files alone they take the least memory. Where the `builder`
     leaves clusters out, what belongs to all together is neither made nor judged. With more than one of
@@ -210,14 +212,19 @@ def judge(
         sources = clock.measure("read", lambda: read(tree, known, jobs))
     if not may_be_empty and not sources.files and not sources.faults:
         raise NothingRead(tree.root)
-    standing, standing_faults = clock.measure("read", lambda: _standing(tree, known, only, jobs))
+    standing, standing_faults = stands or Standing(), tuple[Diagnostic, ...]()
+    if stands is None:
+        standing, standing_faults = clock.measure(
+            "read", lambda: _standing(tree, known, only, jobs)
+        )
     parsed = clock.measure("parse", lambda: parse_files(sources.files.values(), known))
     named, twice = clock.measure("index", lambda: index(parsed.documents))
     linked = clock.measure("expand", lambda: linker(named, parsed.poisoned))
     catalog = linked.catalog
     part = catalog
     if only is not None:
-        part, standing = limited(catalog, only), _of_tenants(standing, catalog, only)
+        part = limited(catalog, only)
+        standing = stands or _of_tenants(standing, catalog, only)
     found = standing if since is None else merge_standing(since, standing)
     findings = [*sources.faults, *standing_faults, *parsed.faults, *twice, *linked.faults]
     own, given, unread = clock.measure(

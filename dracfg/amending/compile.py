@@ -11,6 +11,7 @@ from pathlib import Path
 from dracfg.amending.inputs import changed_files
 from dracfg.amending.patches import Emission, NoPatch, Patch, Tree, patch
 from dracfg.amending.recollection import Forgotten, Recollection
+from dracfg.amending.standing import standing_of
 from dracfg.amending.states import States, states_of
 from dracfg.aside import aside
 from dracfg.building import Rendered
@@ -95,10 +96,22 @@ def _amended(
     old = clock.measure("expand", states.catalog_before)
     if old is None:
         return None
+    locked = clock.measure("read", lambda: read_lock(out))
+    if locked.lock is None or locked.digest != last.lock:
+        return None
+    standing = Tree(
+        locked.lock,
+        last.details.sizes,
+        seen.recorded,
+        lambda path: read_standing_file(f"{out}/{path}"),
+    )
+    stands = clock.measure("read", lambda: standing_of(standing, only))
+    if stands is None:
+        return None
     said = frozenset(check_tenants(tenants_alone(old, only)))
     others = tuple(one for one in last.details.by_tenant if one not in said)
     judged = judge(
-        tree, clock, today=today, seen=seen, sources=states.now, only=only, form="both",
+        tree, clock, today=today, seen=seen, sources=states.now, stands=stands, only=only, form="both",
         others=others, told=last.details.of_units, linker=states.left.link,
     )  # fmt: skip
     if judged.has_errors or judged.moves or joint_demands(judged.catalog):
@@ -109,15 +122,14 @@ def _amended(
         return None
     if any(_points_into(one, states.changed) for one in kept):
         return None
-    locked = clock.measure("read", lambda: read_lock(out))
-    if not clock.measure("read", hashed) == last.lock == locked.digest:
+    if clock.measure("read", hashed) != last.lock:
         return None
     details = replace(
         last.details,
         whole=judged.checked.whole,
         by_tenant=(*others, *judged.by_tenant),
     )
-    made = _patched(out, locked, details, seen, judged, was, only, clock)
+    made = _patched(out, locked, details, standing, judged, was, only, clock)
     return None if made is None else Amended(*made, states.left)
 
 
@@ -131,17 +143,12 @@ def _patched(
     out: Path,
     locked: LockReading,
     details: Details,
-    seen: Seen,
+    standing: Tree,
     judged: Judgement,
     was: Emitted,
     only: Collection[str],
     clock: Timings,
 ) -> tuple[Compiled, Details] | None:
-    if locked.lock is None:
-        return None
-    standing = Tree(
-        locked.lock, details.sizes, seen.recorded, lambda path: read_standing_file(f"{out}/{path}")
-    )
     before = Emission.of(was.units, was.rendered)
     now = Emission.of(judged.units, judged.rendered)
     try:
