@@ -26,15 +26,22 @@ from dracfg.check.recordedproofs import check_recorded_proofs
 from dracfg.check.schedulers import check_pod_schedulers
 from dracfg.diagnostics import Diagnostic
 from dracfg.link.catalog import Catalog
+from dracfg.link.outlines import NOTHING_OUTLINED, Outlines
+from dracfg.link.partners import partners_of
+from dracfg.plan.jointdemand import asks_jointly
 from dracfg.source.records import Record
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What rules find: those that need the whole catalog, and those that judge tenants one by one."""
+    """What rules find: those that need the whole catalog, and those that judge tenants one by one.
+
+    `outlines` are those of tenants that rules have asked for.
+    """
 
     whole: tuple[Diagnostic, ...]
     by_tenant: tuple[Diagnostic, ...]
+    outlines: Outlines = NOTHING_OUTLINED
 
 
 def check_all(
@@ -46,10 +53,15 @@ def check_all(
 ) -> Checked:
     """The findings of all rules; `inventories` and `records` are by the names of the clusters.
 
-    With `only`, of tenants that are judged one by one these are, and all that they borrow from.
+    With `only`, of tenants that are judged one by one these are, and their partners.
     """
     tenants = catalog if only is None else tenants_alone(catalog, only)
-    return Checked(tuple(_of_catalog(catalog, inventories, records, today)), check_tenants(tenants))
+    whole = tuple(_of_catalog(catalog, inventories, records, today))
+    found = check_tenants(tenants)
+    for tenant in catalog.tenants.values():
+        partners_of(tenant)
+        asks_jointly(tenant)
+    return Checked(whole, found, Outlines.of(catalog.tenants.values()))
 
 
 def _of_catalog(

@@ -59,6 +59,8 @@ from dracfg.source.standing import Standing, merge_standing, read_standing
 from dracfg.source.tree import Tree, tree_of
 
 Verdict = Literal["proven", "refuted", "unknown"]
+Lines = Callable[[str], Sequence[str]]
+"""The lines of a file by its path, none of one that was not read."""
 Rules = Callable[
     [
         Catalog,
@@ -97,7 +99,7 @@ class Judgement:
     units: tuple[Unit, ...]
     findings: tuple[Diagnostic, ...]
     poisoned: frozenset[tuple[str, str]]
-    lines: Callable[[str], Sequence[str]]
+    lines: Lines
     standing: Standing = field(default_factory=Standing)
     moves: tuple[Diagnostic, ...] = ()
     checked: Checked = _NOTHING_CHECKED
@@ -172,6 +174,7 @@ def judge(
     since: Standing | None = None,
     seen: Seen | None = None,
     sources: Sources | None = None,
+    stands: Standing | None = None,
     may_be_empty: bool = False,
     only: frozenset[str] | None = None,
     others: Sequence[Diagnostic] | None = None,
@@ -191,8 +194,9 @@ def judge(
     `seen` are files read before, `sources` all of them where they were read already.
 
     With `only`, no other tenants are lowered and validated: for two states in which the others are
-    the same. `others` is what rules find of those, one by one, where the first state has told; then
-    they aren't asked again. `told` is what is found of all that is emitted, where it is the same.
+    the same. `stands` is what stands of these, where that was read already. `others` is what rules find
+    of the others, one by one, where the first state has told; then they aren't asked again. `told` is
+    what is found of all that is emitted, where it is the same.
 
     `form` says as what units are kept; as files alone they take the least memory. Where the `builder`
     leaves clusters out, what belongs to all together is neither made nor judged. With more than one of
@@ -211,14 +215,19 @@ def judge(
         sources = clock.measure("read", lambda: reader(tree, known, jobs))
     if not may_be_empty and not sources.files and not sources.faults:
         raise NothingRead(tree.root)
-    standing, standing_faults = clock.measure("read", lambda: _standing(tree, known, only, jobs))
+    standing, standing_faults = stands or Standing(), tuple[Diagnostic, ...]()
+    if stands is None:
+        standing, standing_faults = clock.measure(
+            "read", lambda: _standing(tree, known, only, jobs)
+        )
     parsed = clock.measure("parse", lambda: parse_files(sources.files.values(), known))
     named, twice = clock.measure("index", lambda: index(parsed.documents))
     linked = clock.measure("expand", lambda: linker(named, parsed.poisoned))
     catalog = linked.catalog
     part = catalog
     if only is not None:
-        part, standing = limited(catalog, only), _of_tenants(standing, catalog, only)
+        part = limited(catalog, only)
+        standing = stands or _of_tenants(standing, catalog, only)
     found = standing if since is None else merge_standing(since, standing)
     findings = [*sources.faults, *standing_faults, *parsed.faults, *twice, *linked.faults]
     own, given, unread = clock.measure(
@@ -327,7 +336,7 @@ def _of_tenants(standing: Standing, catalog: Catalog, only: frozenset[str]) -> S
     return Standing(files, standing.texts)
 
 
-def _lines(sources: Sources, records: Sequence[Record]) -> Callable[[str], Sequence[str]]:
+def _lines(sources: Sources, records: Sequence[Record]) -> Lines:
     """The lines of a document or record by its path; a record is split once at most."""
     texts = {record.path: record.text for record in records}
 

@@ -7,7 +7,7 @@ before models are imported, which takes as long as some thousand files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from dracfg.aside import Shared
@@ -34,9 +34,12 @@ class Begun:
     kept: Shared[_File, bytes | None]
 
 
-def begin(tree: Tree, seen: Seen, jobs: int = 1) -> Begun:
-    """Begins to read all documents of a repository, with what the files of tenants said before."""
-    gathered = gather(tree, ROOTS)
+def begin(tree: Tree, seen: Seen, jobs: int = 1, left_out: Container[str] = ()) -> Begun:
+    """Begins to read all documents of a repository, with what the files of tenants said before.
+
+    Files that are `left_out` are listed, and not read.
+    """
+    gathered = gather(tree, ROOTS, left_out)
     unread: list[_File] = []
     for path, data in gathered.files:
         if not path.startswith(_KEPT) or (path, data) in seen.files:
@@ -50,14 +53,20 @@ def begin(tree: Tree, seen: Seen, jobs: int = 1) -> Begun:
     return Begun(gathered, tuple(unread), Shared(_kept, unread, many))
 
 
-def read(tree: Tree, seen: Seen, jobs: int = 1, begun: Begun | None = None) -> Sources:
+def read(
+    tree: Tree,
+    seen: Seen,
+    jobs: int = 1,
+    begun: Begun | None = None,
+    left_out: Container[str] = (),
+) -> Sources:
     """All documents of a repository, where reading has `begun` or not; `seen` keeps what tenants' files say.
 
     While others read, models are made here of what has come from them.
     """
     from dracfg.model.kept import parse_files
 
-    begun = begun or begin(tree, seen, jobs)
+    begun = begun or begin(tree, seen, jobs, left_out)
     for first, batch in begun.kept.results():
         read_now = begun.unread[first : first + len(batch)]
         for (path, data), found in zip(read_now, batch, strict=True):

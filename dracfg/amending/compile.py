@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 from dracfg.amending.inputs import changed_files
 from dracfg.amending.patches import Emission, NoPatch, Patch, Tree, patch
+from dracfg.amending.recollection import Forgotten, Recollection
+from dracfg.amending.standing import standing_of
+from dracfg.amending.states import States, states_of
 from dracfg.aside import aside
 from dracfg.building import Rendered
 from dracfg.cache.documents import KnownFiles
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Details, Last
+from dracfg.cache.tenants import KnownTenants
 from dracfg.check.catalog import check_tenants, tenants_alone
 from dracfg.diagnostics import Diagnostic
-from dracfg.diff.touched import catalog_of, touched_tenants
 from dracfg.emit.apply import apply
 from dracfg.emit.intact import intact
 from dracfg.emit.layout import OUT
@@ -26,27 +28,29 @@ from dracfg.emit.listing import read as read_standing_file
 from dracfg.emit.lock import LockReading, read_lock
 from dracfg.emit.tree import plan
 from dracfg.judging import Emitted, Judgement, emitted, judge, limited
-from dracfg.model.kept import parse_files
 from dracfg.passes import Timings, keeping_all
 from dracfg.pipeline import Compiled
 from dracfg.plan.jointdemand import joint_demands
-from dracfg.reading import read
-from dracfg.source import Sources
 from dracfg.source.seen import Seen
 
 
 @dataclass(frozen=True, slots=True)
 class Amended:
-    """A compile whose tree has the units that differ alone; `details` are those of the whole."""
+    """A compile whose tree has the units that differ alone; `details` are those of the whole.
+
+    `left` are the files that it did not read: they stand as the last run read them.
+    """
 
     compiled: Compiled
     details: Details
+    left: Recollection
 
 
 @keeping_all()
 def amend(
     tree: AskedTree,
     last: Last,
+    tenants: KnownTenants,
     known: KnownFiles,
     seen: Seen,
     *,
@@ -56,9 +60,10 @@ def amend(
 ) -> Amended | None:
     """Compiles what changed since the last run; with more than one of `jobs` the tree is hashed meanwhile.
 
-    `known` are the files of that run; `seen` holds what they said, and objects of the tree. None, and
-    nothing written, where something else changed than tenants' own numbers and claims, where the tree does
-    not stand as that run left it, where anything is wrong, or what they share is not what it was.
+    `tenants` and `known` are what that run knew of tenants, and its files; `seen` holds what those said,
+    and objects of the tree. None, and nothing written, where something else changed than tenants' own
+    numbers and claims, where the tree does not stand as that run left it, where anything is wrong, or what
+    they share is not what it was.
     """
     clock = timings or Timings()
     out = tree.root / OUT
@@ -66,36 +71,66 @@ def amend(
     changed = clock.measure("read", lambda: changed_files(tree, last.notes))
     if not changed:
         return None
-    sources = clock.measure("read", lambda: read(tree, seen))
-    before = _files_before(sources, known, changed)
-    if before is None:
+
+    def both() -> States | None:
+        left = Recollection.of(tenants, last.notes, changed, known, seen)
+        return states_of(tree, changed, left, seen)
+
+    try:
+        states = clock.measure("read", both)
+        return None if states is None else _amended(tree, last, states, hashed, today, clock)
+    except Forgotten:
         return None
-    documents = [parse_files(one.files.values(), seen).documents for one in (before, sources)]
-    only = touched_tenants(before, sources, chain.from_iterable(documents))
-    old = None if only is None else catalog_of(documents[0], only)
-    if only is None or old is None:
+
+
+def _amended(
+    tree: AskedTree,
+    last: Last,
+    states: States,
+    hashed: Callable[[], str | None],
+    today: date | None,
+    clock: Timings,
+) -> Amended | None:
+    """The tree and the findings of the state that is there now; None as for `amend`."""
+    only, seen, out = states.only, states.seen, tree.root / OUT
+    old = clock.measure("expand", states.catalog_before)
+    if old is None:
+        return None
+    locked = clock.measure("read", lambda: read_lock(out))
+    if locked.lock is None or locked.digest != last.lock:
+        return None
+    standing = Tree(
+        locked.lock,
+        last.details.sizes,
+        seen.recorded,
+        lambda path: read_standing_file(f"{out}/{path}"),
+    )
+    stands = clock.measure("read", lambda: standing_of(standing, only))
+    if stands is None:
         return None
     said = frozenset(check_tenants(tenants_alone(old, only)))
     others = tuple(one for one in last.details.by_tenant if one not in said)
     judged = judge(
-        tree, clock, today=today, seen=seen, sources=sources, only=only, form="both",
-        others=others, told=last.details.of_units,
+        tree, clock, today=today, seen=seen, sources=states.now, stands=stands, only=only, form="both",
+        others=others, told=last.details.of_units, linker=states.left.link,
     )  # fmt: skip
     if judged.has_errors or judged.moves or joint_demands(judged.catalog):
         return None
-    was = emitted(limited(old, only), judged.standing, before, "both", clock=clock)
+    was = emitted(limited(old, only), judged.standing, states.before, "both", clock=clock)
     kept = (*others, *(one for one in last.details.of_units if one not in was.findings))
-    if {*was.findings} != {*judged.of_units} or any(_points_into(one, changed) for one in kept):
+    if {*was.findings} != {*judged.of_units}:
         return None
-    locked = clock.measure("read", lambda: read_lock(out))
-    if not clock.measure("read", hashed) == last.lock == locked.digest:
+    if any(_points_into(one, states.changed) for one in kept):
         return None
-    whole = replace(
+    if clock.measure("read", hashed) != last.lock:
+        return None
+    details = replace(
         last.details,
         whole=judged.checked.whole,
         by_tenant=(*others, *judged.by_tenant),
     )
-    return _patched(out, locked, whole, seen, judged, was, only, clock)
+    made = _patched(out, locked, details, standing, judged, was, only, clock)
+    return None if made is None else Amended(*made, states.left)
 
 
 def _points_into(finding: Diagnostic, changed: Collection[str]) -> bool:
@@ -104,29 +139,16 @@ def _points_into(finding: Diagnostic, changed: Collection[str]) -> bool:
     return any(span is not None and span.path in changed for span in spans)
 
 
-def _files_before(now: Sources, known: KnownFiles, changed: Mapping[str, str]) -> Sources | None:
-    """The files as the last run read them, those that are the same as the same objects as now."""
-    old = {path: known.file(path, digest) for path, digest in changed.items()}
-    if now.faults or not all(old.values()) or not changed.keys() <= now.files.keys():
-        return None
-    return replace(now, files={path: old.get(path) or file for path, file in now.files.items()})
-
-
 def _patched(
     out: Path,
     locked: LockReading,
     details: Details,
-    seen: Seen,
+    standing: Tree,
     judged: Judgement,
     was: Emitted,
     only: Collection[str],
     clock: Timings,
-) -> Amended | None:
-    if locked.lock is None:
-        return None
-    standing = Tree(
-        locked.lock, details.sizes, seen.recorded, lambda path: read_standing_file(f"{out}/{path}")
-    )
+) -> tuple[Compiled, Details] | None:
     before = Emission.of(was.units, was.rendered)
     now = Emission.of(judged.units, judged.rendered)
     try:
@@ -138,7 +160,7 @@ def _patched(
 
 def _written(
     out: Path, locked: LockReading, details: Details, judged: Judgement, made: Patch
-) -> Amended | None:
+) -> tuple[Compiled, Details] | None:
     tree = plan(out, made.units.values(), scope=made.units.__contains__, known=locked)
     if tree.conflicts or tree.strays or tree.lock_content != locked.content:
         return None
@@ -148,4 +170,4 @@ def _written(
     sizes = {**details.sizes, **made.sizes}
     left = {path: size for path, size in sizes.items() if path in tree.lock.units}
     compiled = Compiled(judgement, tree, applied, judged.findings)
-    return Amended(compiled, replace(details, sizes=left))
+    return compiled, replace(details, sizes=left)

@@ -1,10 +1,14 @@
-"""Which inputs changed since the last run, by the questions that it asked."""
+"""Which inputs changed since the last run, and which of them the next one need not read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from dracfg.cache.questions import AskedTree, Question, ask
+from dracfg.check.waivers import MARK
+from dracfg.model.kept import tenants_in
+from dracfg.source.files import SourceFile
+from dracfg.source.seen import Seen
 
 _TENANTS = "tenants/"
 
@@ -24,3 +28,12 @@ def changed_files(tree: AskedTree, notes: Mapping[Question, str]) -> dict[str, s
             case _:
                 return None
     return changed
+
+
+def names_in(files: Iterable[SourceFile], seen: Seen) -> dict[str, tuple[str, ...]]:
+    """Tenants by the path of their file, of those files that hold nothing else that may count.
+
+    A comment that waives a finding counts wherever it stands.
+    """
+    found = {file.path: tenants_in(file, seen) for file in files if MARK not in file.text}
+    return {path: names for path, names in found.items() if names}

@@ -5,7 +5,7 @@ The bytes are kept too: what changed since is told from what it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,9 +30,9 @@ class KnownFiles:
         return cls(Pieces(root / FOLDER / "documents"))
 
     @property
-    def kept(self) -> dict[str, bytes]:
-        """What all of them say."""
-        return {key: _parted(piece)[1] for key, piece in self.pieces.items()}
+    def kept(self) -> Mapping[str, bytes]:
+        """What all of them say, each looked up when it is asked for."""
+        return _Said(self.pieces)
 
     def file(self, path: str, digest: str) -> SourceFile | None:
         """The file as it was when its bytes had this SHA-256; None where that is not known."""
@@ -42,15 +42,34 @@ class KnownFiles:
         text, kept = _parted(piece)
         return SourceFile(path, text.decode("utf-8"), None, kept)
 
-    def remember(self, files: Iterable[SourceFile]) -> None:
-        """Keep what these files say; what is known of others may be forgotten."""
+    def remember(self, files: Iterable[SourceFile], others: Iterable[str] = ()) -> None:
+        """Keep what these files say, and `others` by their keys; what is known besides may be forgotten."""
         said = {key_of(file.path, file.text.encode()): file for file in files if file.kept}
         fresh = {
             key: _joined(file.text.encode(), file.kept or b"")
             for key, file in said.items()
             if key not in self.pieces
         }
-        self.pieces.keep(fresh, said)
+        self.pieces.keep(fresh, {*said, *others})
+
+
+class _Said(Mapping[str, bytes]):
+    """The data in each of the pieces."""
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._pieces = pieces
+
+    def __getitem__(self, key: str) -> bytes:
+        return _parted(self._pieces[key])[1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pieces)
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces)
 
 
 def _joined(text: bytes, kept: bytes) -> bytes:

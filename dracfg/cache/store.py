@@ -13,6 +13,7 @@ from dracfg.cache.compiler import compiler
 from dracfg.cache.entry import FOLDER, read_entry, write_entry
 from dracfg.cache.outcome import Outcome, findings_from, findings_to, from_data, to_data
 from dracfg.cache.questions import Question, stand
+from dracfg.cache.tenants import KnownTenants, from_bytes, to_bytes
 from dracfg.diagnostics import Diagnostic
 from dracfg.emit.intact import intact
 
@@ -37,11 +38,15 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class Last:
-    """The last run: what it asked and the answers' digests, the digest of its lock, its details."""
+    """The last run: what it asked and the answers' digests, the digest of its lock, its details.
+
+    `tenants` is the digest of what it knew of tenants.
+    """
 
     notes: Mapping[Question, str]
     lock: str
     details: Details
+    tenants: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +90,16 @@ class Store:
                 findings_from(entry["ofUnits"]),
                 entry["sizes"],
             )
-            return Last(_notes(entry), str(entry["lock"]), details)
+            return Last(_notes(entry), str(entry["lock"]), details, str(entry["tenants"]))
         except _MALFORMED:
             return None
+
+    def tenants(self, last: Last) -> KnownTenants | None:
+        """What the last run knew of tenants; None where that is not at hand."""
+        data = read_entry(self._beside("tenants"))
+        if data is None or _digest(data) != last.tenants:
+            return None
+        return from_bytes(data)
 
     def remember(
         self,
@@ -95,16 +107,20 @@ class Store:
         lock: bytes,
         outcome: Outcome,
         details: Details,
+        tenants: KnownTenants,
     ) -> None:
         """Keep what a run came to, `lock` being the bytes of the lock that it left.
 
         A folder that can't be written is no fault: the next run works it out again.
         """
+        known = to_bytes(tenants)
+        write_entry(self._beside("tenants"), known)
         entry = {
             "compiler": compiler(),
             "options": self.options,
             "notes": [[question, answer] for question, answer in notes],
-            "lock": hashlib.sha256(lock).hexdigest(),
+            "lock": _digest(lock),
+            "tenants": _digest(known),
             "outcome": to_data(outcome),
             "whole": findings_to(details.whole),
             "byTenant": findings_to(details.by_tenant),
@@ -112,16 +128,16 @@ class Store:
             "sizes": details.sizes,
         }
         body = json.dumps(entry, ensure_ascii=True, separators=(",", ":")).encode()
-        write_entry(self._path, body)
+        write_entry(self._beside("json"), body)
 
-    @property
-    def _path(self) -> Path:
-        name = hashlib.sha256(repr((self.out, self.options)).encode()).hexdigest()[:16]
-        return self.root / FOLDER / f"compile-{name}.json"
+    def _beside(self, ending: str) -> Path:
+        """The file of the entry, and what is too large for it."""
+        name = _digest(repr((self.out, self.options)).encode())[:16]
+        return self.root / FOLDER / f"compile-{name}.{ending}"
 
     def _read(self) -> dict[str, Any] | None:
         """The entry, if it is whole and this dracfg's, for these options."""
-        body = read_entry(self._path, _MOST)
+        body = read_entry(self._beside("json"), _MOST)
         if body is None:
             return None
         try:
@@ -130,6 +146,10 @@ class Store:
         except _MALFORMED:
             return None
         return entry if own else None
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _notes(entry: Mapping[str, Any]) -> dict[Question, str]:

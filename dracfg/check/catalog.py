@@ -1,7 +1,7 @@
 """Every rule over the catalog, in two tuples: what runs is what stands here.
 
 A rule that judges one tenant at a time stands in TENANT_RULES of its module: what it finds in a catalog
-is what it finds of each of its tenants, beside whom that one borrows from. What adds tenants up,
+is what it finds of each of its tenants, beside whom that one lends to and borrows from. What adds tenants up,
 holds one against another, or looks at none stands in RULES.
 """
 
@@ -60,6 +60,8 @@ from dracfg.check import (
 from dracfg.check.rule import Rule
 from dracfg.diagnostics import Diagnostic
 from dracfg.link.catalog import Catalog
+from dracfg.link.partners import with_partners
+from dracfg.model import kinds
 
 RULES: tuple[Rule, ...] = (
     *names.RULES,
@@ -85,7 +87,6 @@ RULES: tuple[Rule, ...] = (
     *rolloutgates.RULES,
     *rebalance.RULES,
     *tenancy.RULES,
-    *offers.RULES,
     *colocation.RULES,
     *priorities.RULES,
     *identity.RULES,
@@ -137,14 +138,13 @@ def check_tenants(catalog: Catalog) -> tuple[Diagnostic, ...]:
 
 
 def tenants_alone(catalog: Catalog, names: Iterable[str]) -> Catalog:
-    """The catalog with these tenants alone, and all that they borrow from, directly or not."""
-    wanted, left = set[str](), [name for name in names if name in catalog.tenants]
-    while left:
-        name = left.pop()
-        wanted.add(name)
-        offers = catalog.tenants[name].document.spec.accepted_offers
-        lenders = {offer.from_ for offer in offers} & catalog.tenants.keys()
-        left += sorted(lenders - wanted)
+    """The catalog with these tenants alone, and their partners (`link.partners.with_partners`)."""
+
+    def document(name: str) -> kinds.Tenant | None:
+        tenant = catalog.tenants.get(name)
+        return None if tenant is None else tenant.document
+
+    wanted = with_partners(names, document)
     tenants = {name: one for name, one in catalog.tenants.items() if name in wanted}
     return replace(catalog, tenants=tenants)
 

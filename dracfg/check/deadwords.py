@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dracfg.check.rule import Rule
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog, Grant, Tenant
+from dracfg.link.rights import held_by
 from dracfg.model.base import Spec, at
 
 
@@ -82,12 +83,7 @@ def is_for_nobody(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP086: a pool of whose devices nobody may hold one."""
     if not catalog.tenants or not catalog.is_complete("Tenant"):
         return
-    granted = {
-        (grant.cluster.name, grant.tier.name, grant.policy.name)
-        for tenant in catalog.tenants.values()
-        if tenant.document.spec.state != "removed"
-        for grant in tenant.grants
-    }
+    granted = {right for tenant in catalog.tenants.values() for right in held_by(tenant)}
     for cluster in catalog.clusters.values():
         if any(one.devices for one in cluster.document.spec.exempt_namespaces):
             continue

@@ -13,6 +13,7 @@ from dracfg.check.uses import Use, pairs
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.driver import Driver
+from dracfg.link.rights import guaranteed_to
 from dracfg.lower.trials import trial_runs
 from dracfg.model.base import at
 from dracfg.model.sharing import Consumable, Partitioned, TimeSliced
@@ -28,11 +29,10 @@ _DOES = {
 def promises_without_the_driver(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP080 where the driver does not do it, CAP081 where nobody knows; once a policy and driver."""
     promised = {
-        (grant.policy.name, grant.tier.name)
+        (policy, tier)
         for tenant in catalog.tenants.values()
-        for grant in tenant.grants
-        if grant.policy.spec.guarantee != "none"
-        and any(numbers.guaranteed for numbers in grant.numbers.values())
+        for policy, tier in guaranteed_to(tenant)
+        if catalog.policies[policy].spec.guarantee != "none"
     }
     seen: set[tuple[str, str, str]] = set()
     for use in pairs(catalog):

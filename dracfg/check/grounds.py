@@ -13,6 +13,7 @@ from dracfg.check.rule import Rule, listed
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
 from dracfg.link.driver import Driver
+from dracfg.link.rights import guaranteed_to
 from dracfg.model.base import at
 from dracfg.plan.asks import asks, unserved
 from dracfg.plan.assurance import markets
@@ -25,8 +26,10 @@ def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP047 where nobody accepted that, CAP048 where a trial has shown the contrary."""
     seen: set[tuple[str, str]] = set()
     for market in markets(catalog):
-        for holding in market.promised:
-            policy, tier = holding.grant.policy, market.supply.tier
+        for holding in market.different:
+            if not holding.is_promised:
+                continue
+            policy, tier = holding.policy, market.supply.tier
             if (policy.name, tier.name) in seen:
                 continue
             seen.add((policy.name, tier.name))
@@ -88,14 +91,12 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP049: numbers under a policy whose shares nothing keeps apart are no guarantee."""
     seen: set[str] = set()
     for tenant in catalog.tenants.values():
-        for grant in tenant.grants:
-            policy = grant.policy
+        for name, _ in guaranteed_to(tenant):
+            policy = catalog.policies[name]
             spec, document = policy.spec, policy.document
             if not isinstance(spec, SHARED) or spec.isolation != "none" or document is None:
                 continue
             if spec.guarantee == "none" or policy.name in seen:
-                continue
-            if not any(numbers.guaranteed for numbers in grant.numbers.values()):
                 continue
             seen.add(policy.name)
             stated = "guarantee" in spec.model_fields_set

@@ -193,5 +193,9 @@ def borrows_a_taken_name(catalog: Catalog) -> Iterator[Diagnostic]:
                 )
 
 
-RULES: tuple[Rule, ...] = (is_not_accepted, is_not_offered)
-TENANT_RULES: tuple[Rule, ...] = (offers_too_much, borrows_a_taken_name)
+TENANT_RULES: tuple[Rule, ...] = (
+    is_not_accepted,
+    is_not_offered,
+    offers_too_much,
+    borrows_a_taken_name,
+)

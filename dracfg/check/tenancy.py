@@ -13,6 +13,7 @@ from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.claims import claim_plan
 from dracfg.link.classes import ClassPlan, device_classes, policies_in_force
 from dracfg.link.grouping import grouped
+from dracfg.link.rights import namespaces_of
 from dracfg.link.writers import writers
 from dracfg.lower.namespaces import OWN_NAMESPACE
 from dracfg.model.base import at
@@ -56,28 +57,28 @@ def shares_a_namespace(catalog: Catalog) -> Iterator[Diagnostic]:
     first: dict[tuple[str, str], tuple[Tenant, int]] = {}
     kept = {name: _kept(cluster) for name, cluster in catalog.clusters.items()}
     for tenant in catalog.tenants.values():
-        for i, namespace in enumerate(tenant.document.spec.namespaces):
+        for i, (name, clusters) in enumerate(namespaces_of(tenant)):
             place = ("spec", "namespaces", i, "name")
-            if namespace.name in _SYSTEM or namespace.name.startswith("kube-"):
+            if name in _SYSTEM or name.startswith("kube-"):
                 yield diagnose(
                     "TEN002",
                     at(tenant.document, *place),
-                    f"{namespace.name} belongs to the platform, no tenant can have it",
+                    f"{name} belongs to the platform, no tenant can have it",
                     help=f"use a namespace of the tenant's own, such as {tenant.name}",
                 )
                 continue
-            for cluster in namespace.clusters:
-                owner, j = first.setdefault((cluster, namespace.name), (tenant, i))
+            for cluster in clusters:
+                owner, j = first.setdefault((cluster, name), (tenant, i))
                 if owner is not tenant:
                     other = at(owner.document, "spec", "namespaces", j, "name")
                     yield diagnose(
                         "TEN002",
                         at(tenant.document, *place),
-                        f"{namespace.name} on {cluster} belongs to tenant {owner.name} already",
+                        f"{name} on {cluster} belongs to tenant {owner.name} already",
                         related=[Related(other, f"named by {owner.name}")],
                         help="a namespace has one tenant: rename it, or remove it here",
                     )
-                if namespace.name in kept[cluster]:
+                if name in kept[cluster]:
                     yield from _exempt(catalog.clusters[cluster], tenant, i)
 
 
@@ -85,9 +86,9 @@ def contested_namespaces(catalog: Catalog) -> frozenset[tuple[str, str]]:
     """(cluster, namespace) that two tenants name, or that holds what is dracfg's own."""
     owners: dict[tuple[str, str], set[str]] = {}
     for tenant in catalog.tenants.values():
-        for namespace in tenant.document.spec.namespaces:
-            for cluster in namespace.clusters:
-                owners.setdefault((cluster, namespace.name), set()).add(tenant.name)
+        for name, clusters in namespaces_of(tenant):
+            for cluster in clusters:
+                owners.setdefault((cluster, name), set()).add(tenant.name)
     return frozenset(
         place for place, names in owners.items() if len(names) > 1 or place[1] == OWN_NAMESPACE
     )

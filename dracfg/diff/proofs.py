@@ -140,7 +140,7 @@ def _is_equal(one: Market, other: Market) -> bool:
 def _numbers(holding: Holding) -> tuple[object, ...]:
     return (
         holding.tenant.name,
-        holding.grant.name,
+        holding.name,
         holding.part.name,
         holding.kind,
         holding.guaranteed,

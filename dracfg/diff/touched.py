@@ -6,7 +6,8 @@ them share, and nothing else of what they mean.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
+from collections.abc import Set as AbstractSet
 
 from dracfg.check.catalog import check_tenants, tenants_alone
 from dracfg.diagnostics import Diagnostic
@@ -15,6 +16,7 @@ from dracfg.diff.pair import Pair
 from dracfg.link.catalog import Catalog
 from dracfg.link.index import index
 from dracfg.link.linker import link
+from dracfg.link.partners import partners, with_partners
 from dracfg.lower.rights import TENANT
 from dracfg.model.kinds import AnyDocument, Tenant
 from dracfg.model.parse import identity_of
@@ -31,6 +33,18 @@ def touched_tenants(
     `documents` are those of both. None where more than tenants differ: then nobody is known to be left
     alone. Files that are the same have to be the same objects in both.
     """
+    differing = differing_tenants(base, head)
+    if differing is None:
+        return None
+    tenants = (document for document in documents if isinstance(document, Tenant))
+    return touched(differing, ((one.name, partners(one)) for one in tenants))
+
+
+def differing_tenants(base: Sources, head: Sources) -> frozenset[str] | None:
+    """Tenants whose documents are not the same in both; None where more than tenants differ.
+
+    Files that are the same have to be the same objects in both.
+    """
     differing: set[str] = set()
     for path in {*base.files, *head.files}:
         files = base.files.get(path), head.files.get(path)
@@ -44,34 +58,28 @@ def touched_tenants(
                 differing.add(name)
     if base.faults or head.faults:
         return None
-    tenants = (document for document in documents if isinstance(document, Tenant))
-    neighbours = {name for tenant in tenants for name in _meeting(tenant, differing)}
-    return frozenset(differing | neighbours)
+    return frozenset(differing)
 
 
-def _meeting(tenant: Tenant, differing: Collection[str]) -> Iterator[str]:
-    """Who of a tenant and those it lends to or borrows from is a neighbour of one that differs."""
-    spec = tenant.spec
-    if not spec.offers and not spec.accepted_offers:
-        return
-    others = {*(offer.to for offer in spec.offers), *(one.from_ for one in spec.accepted_offers)}
-    if tenant.name in differing:
-        yield from others
-    elif not others.isdisjoint(differing):
-        yield tenant.name
+def touched(
+    differing: AbstractSet[str], partners: Iterable[tuple[str, Collection[str]]]
+) -> frozenset[str]:
+    """Those that differ with their neighbours, by who names whom as a partner."""
+    found = set(differing)
+    for name, others in partners:
+        if not others:
+            continue
+        if name in differing:
+            found.update(others)
+        elif not differing.isdisjoint(others):
+            found.add(name)
+    return frozenset(found)
 
 
 def catalog_of(documents: Iterable[AnyDocument], names: frozenset[str]) -> Catalog | None:
-    """The catalog with these tenants, and all that they borrow from; None where a name stands twice."""
+    """The catalog with these tenants and their partners; None where a name stands twice."""
     listed = tuple(documents)
-    tenants = {one.name: one for one in listed if isinstance(one, Tenant)}
-    wanted: set[str] = set()
-    left = [*(names & tenants.keys())]
-    while left:
-        name = left.pop()
-        wanted.add(name)
-        lenders = {offer.from_ for offer in tenants[name].spec.accepted_offers}
-        left += (lenders & tenants.keys()) - wanted
+    wanted = with_partners(names, {one.name: one for one in listed if isinstance(one, Tenant)}.get)
     some = (one for one in listed if not isinstance(one, Tenant) or one.name in wanted)
     named, twice = index(some)
     return None if twice else link(named, frozenset()).catalog

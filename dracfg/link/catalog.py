@@ -7,14 +7,16 @@ mappings that keep the order of the names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from dracfg.kube.quantity import Quantity
 from dracfg.link.driver import Driver
 from dracfg.link.grouping import grouped
 from dracfg.link.moves import Move, of_ownership, state_now
 from dracfg.link.numbers import ByPart, rest
+from dracfg.link.outlines import outline
 from dracfg.model import kinds
 from dracfg.model.cluster import Scheduler
 from dracfg.model.objectives import Objectives
@@ -267,16 +269,21 @@ class Grant:
 
 @dataclass(frozen=True, eq=False)
 class Tenant:
-    """A team with its namespaces and grants, cluster by cluster."""
+    """A team with its namespaces and grants, cluster by cluster.
+
+    `outlines` are answers of `link.outlines`, which may be known where the rest is not linked yet.
+    """
 
     name: str
     document: kinds.Tenant
     places: tuple[Place, ...]
     grants: tuple[Grant, ...]
+    outlines: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
-    @cached_property
+    @property
     def clusters(self) -> tuple[str, ...]:
-        return tuple(sorted({place.cluster for place in self.places}))
+        """Where it has namespaces, by name."""
+        return clusters_of(self)
 
     @cached_property
     def _places(self) -> Mapping[str, tuple[Place, ...]]:
@@ -294,6 +301,12 @@ class Tenant:
 
     def grant(self, cluster: str, name: str) -> Grant | None:
         return next((grant for grant in self.grants_on(cluster) if grant.name == name), None)
+
+
+@outline
+def clusters_of(tenant: Tenant) -> tuple[str, ...]:
+    """Where a tenant has namespaces, by name."""
+    return tuple(sorted({place.cluster for place in tenant.places}))
 
 
 @dataclass(frozen=True, eq=False)

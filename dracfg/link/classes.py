@@ -16,6 +16,7 @@ from dracfg.link.driver import Driver
 from dracfg.link.memo import per_catalog
 from dracfg.link.parts import whole_policy
 from dracfg.link.published import consumption
+from dracfg.link.rights import watched_by
 
 SharingTest = Literal["shareable", "exclusive"]
 
@@ -89,11 +90,10 @@ def policies_in_force(cluster: Cluster, tier: Tier) -> tuple[Policy, ...]:
 def watched_tiers(catalog: Catalog, cluster: Cluster) -> tuple[Tier, ...]:
     """Tiers that some tenant has admin access to on this cluster, by name."""
     names = {
-        name
+        tier
         for tenant in catalog.tenants_on(cluster.name)
-        for access in tenant.document.spec.admin_access
-        if any(place.name == access.namespace for place in tenant.places_on(cluster.name))
-        for name in access.tiers
+        for where, tier in watched_by(tenant)
+        if where == cluster.name
     }
     held = {tier.name: tier for tier in cluster.tiers if cluster.has_claims_ever(tier)}
     return tuple(held[name] for name in sorted(names & held.keys()))

@@ -20,9 +20,28 @@ def link_tenants(
     index: Index, platform: Catalog, kept: Mapping[str, Tenant], references: References
 ) -> dict[str, Tenant]:
     """Every tenant whose references all lead somewhere; those that are `kept` are not linked again."""
-    clusters, tiers, policies = platform.clusters, platform.tiers, platform.policies
     every = cast("Mapping[str, kinds.Tenant]", index.by_kind["Tenant"])
-    documents = _left_to_link(every, kept)
+    linked = _linked(_left_to_link(every, kept), every, platform, references)
+    if not kept:
+        return linked
+    both = {**linked, **kept}
+    return {name: both[name] for name in every if name in both}
+
+
+def link_tenant(name: str, every: Mapping[str, kinds.Tenant], platform: Catalog) -> Tenant:
+    """One of `every` tenants, of which it is known that all its references lead somewhere."""
+    needed = (name, *(one.from_ for one in every[name].spec.accepted_offers))
+    return _linked({one: every[one] for one in needed}, every, platform, References(set()))[name]
+
+
+def _linked(
+    documents: Mapping[str, kinds.Tenant],
+    every: Mapping[str, kinds.Tenant],
+    platform: Catalog,
+    references: References,
+) -> dict[str, Tenant]:
+    """The tenants of some documents, those that they borrow from among them."""
+    clusters, tiers, policies = platform.clusters, platform.tiers, platform.policies
     places = {name: _places(document, clusters, references) for name, document in documents.items()}
     own = {
         name: _own_grants(document, places[name], clusters, tiers, policies, references)
@@ -40,7 +59,7 @@ def link_tenants(
     lenders = {
         name: grants for name, grants in own.items() if documents[name].spec.state != "removed"
     }
-    linked = {
+    return {
         name: Tenant(
             name,
             documents[name],
@@ -55,10 +74,6 @@ def link_tenants(
         )
         for name, (held, grants) in known.items()
     }
-    if not kept:
-        return linked
-    both = {**linked, **kept}
-    return {name: both[name] for name in every if name in both}
 
 
 def _left_to_link(
@@ -69,7 +84,7 @@ def _left_to_link(
         return documents
     new = documents.keys() - kept.keys()
     lenders = {one.from_ for name in new for one in documents[name].spec.accepted_offers}
-    return {name: document for name, document in documents.items() if name in new | lenders}
+    return {name: documents[name] for name in documents if name in new or name in lenders}
 
 
 def split(limit: int, place: Place, places: tuple[Place, ...]) -> Fraction:

@@ -6,7 +6,7 @@ that everything else can still be judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -45,11 +45,15 @@ class Linked:
 
 
 def link(
-    index: Index, poisoned: frozenset[tuple[str, str]], since: Catalog | None = None
+    index: Index,
+    poisoned: frozenset[tuple[str, str]],
+    since: Catalog | None = None,
+    recalled: Callable[[Catalog], Mapping[str, Tenant]] = lambda _platform: {},
 ) -> Linked:
     """Resolves every reference of every document.
 
-    What would come out as it is in `since`, of another state of the same documents, is taken from there.
+    What would come out as it is in `since`, of another state of the same documents, is taken from there;
+    tenants that are `recalled` beside the platform are not linked.
     """
     references = References(set(poisoned))
     kept: Mapping[str, Tenant] = {}
@@ -57,6 +61,7 @@ def link(
         platform, kept = since, tenants_that_stay(index, since)
     else:
         platform = _platform(index, references)
+        kept = recalled(platform)
     tenants = link_tenants(index, platform, kept, references)
     for rollout in platform.rollouts.values():
         _follow_rollout(rollout, platform, tenants, references)

@@ -8,8 +8,8 @@ from operator import attrgetter
 from dracfg.link.catalog import Catalog, Tenant
 from dracfg.link.grouping import grouped
 from dracfg.link.memo import per_catalog
+from dracfg.link.outlines import outline
 from dracfg.model.base import Spec
-from dracfg.model.tenant import TenantSpec
 
 _fields = attrgetter("model_fields_set")
 
@@ -31,10 +31,12 @@ def writers(catalog: Catalog, *fields: str) -> Sequence[Tenant]:
 @per_catalog
 def _alike(catalog: Catalog) -> Mapping[frozenset[str], tuple[Tenant, ...]]:
     """Tenants by all the fields that they write: of many tenants few differ in that."""
-    return grouped(catalog.tenants.values(), lambda tenant: (_written(tenant.document.spec),))
+    return grouped(catalog.tenants.values(), lambda tenant: (_written(tenant),))
 
 
-def _written(spec: TenantSpec) -> frozenset[str]:
+@outline
+def _written(tenant: Tenant) -> frozenset[str]:
+    spec = tenant.document.spec
     parts: list[Spec] = [*spec.namespaces, *spec.entitlements, *spec.profiles]
     for profile in spec.profiles:
         parts += profile.requests

@@ -29,6 +29,15 @@ def parse_files(files: Iterable[SourceFile], seen: Seen) -> Parsed:
     )
 
 
+def tenants_in(file: SourceFile, seen: Seen) -> tuple[str, ...]:
+    """The names of the tenants in a file; none where it holds anything else, or there is a word to say."""
+    made = _parsed(file, seen)
+    if file.kept is None or made.faults or made.poisoned:
+        return ()
+    names = tuple(one.name for one in made.documents if one.kind == "Tenant")
+    return names if len(names) == len(made.documents) else ()
+
+
 def _parsed(file: SourceFile, seen: Seen) -> Parsed:
     if file.kept is None:
         return parse(file.documents, seen.made)

@@ -115,7 +115,7 @@ class _Proofs:
 
     def basis(self, holding: Holding, *, reclaimed: bool) -> tuple[Ground, ...]:
         """What a proof rests on; the same for all who hold by one policy, and in claims of one kind."""
-        key = (holding.grant.policy.name, holding.what if holding.is_combined else "", reclaimed)
+        key = (holding.policy.name, holding.what if holding.is_combined else "", reclaimed)
         if key not in self.grounds:
             self.grounds[key] = basis(self.market.supply, holding, reclaimed=reclaimed)
         return self.grounds[key]
@@ -175,10 +175,10 @@ def assured(catalog: Catalog, one: Market, *, open_only: bool = False) -> Iterat
     that would refute is refuted only where it fails without them as well. The same goes for claims that
     a rollout takes back, since their limit is more than what is bound of it.
     """
-    kept = tuple(holding for holding in one.holdings if not holding.is_left)
-    if len(kept) == len(one.holdings):
+    if not any(holding.is_left for holding in one.different):
         yield from _beside_strangers(catalog, one, open_only)
         return
+    kept = tuple(holding for holding in one.holdings if not holding.is_left)
     without = {
         _asked(found): found.verdict
         for found in _beside_strangers(catalog, replace(one, holdings=kept), open_only)
@@ -230,26 +230,33 @@ def crowded(one: Market) -> Unknown:
 
 
 def _assured(catalog: Catalog, one: Market, open_only: bool) -> Iterator[Assurance]:
-    promised = one.promised
-    if not promised:
+    promises = [holding for holding in one.different if holding.is_promised]
+    if not promises:
         return
     open_question = undecidable(catalog, one)
     proofs = _Proofs(one)
     together: AnyVerdict = open_question or proofs.fits(one.guaranteed())
-    largest = max(promised, key=lambda holding: holding.guaranteed)
+    largest = max(promises, key=lambda holding: holding.guaranteed)
     if not isinstance(together, Proven):
         yield Assurance(one, largest, "promised", together)
     if isinstance(together, Refuted) or together in (open_question, ABSENT):
         return
     proven = open_only and isinstance(proofs.everything(False), Proven)
+    if proven and not any(map(_never_refused, promises)):
+        return
     seen: set[str] = set()
-    for holding in promised:
+    for holding in one.promised:
         tenant = holding.tenant.name
         if not proven and tenant not in seen:
             seen.add(tenant)
             yield _fits(proofs, holding)
-        if holding.grant.policy.spec.guarantee == "nonBlocking":
+        if _never_refused(holding):
             yield from _non_blocking(proofs, holding)
+
+
+def _never_refused(holding: Holding) -> bool:
+    """Whether that is what the guarantee promises of each claim."""
+    return holding.policy.spec.guarantee == "nonBlocking"
 
 
 def undecidable(catalog: Catalog, one: Market) -> Unknown | None:
@@ -261,7 +268,7 @@ def undecidable(catalog: Catalog, one: Market) -> Unknown | None:
             0,
             "write `unmanagedNamespaces: deny` in the cluster",
         )
-    if any(len(h.grant.owners) > 1 and h.grant.by_plugin is None for h in one.holdings):
+    if any(h.is_on_both for h in one.different):
         return Unknown(
             f"{supply.tier.name} is handed out by device plugin and by DRA",
             0,
@@ -294,7 +301,7 @@ def undecidable(catalog: Catalog, one: Market) -> Unknown | None:
                 0,
                 "have the driver allow requests for 0, or take the admin access out",
             )
-    for policy in dict.fromkeys(h.grant.policy for h in one.holdings if h.limit):
+    for policy in dict.fromkeys(h.policy for h in one.different if h.limit):
         if _overruns(policy, one):
             return Unknown(
                 f"shares of {policy.name} on the same devices are held to nothing",

@@ -53,10 +53,10 @@ def basis(supply: Supply, holding: Holding, *, reclaimed: bool) -> tuple[Ground,
         plugin = Ground(f"the device plugin of {supply.tier.driver.name}", "released")
         return (plugin, *_reclaim(supply.cluster, reclaimed))
     return (
-        *_apis(supply.cluster, supply.tier, holding.grant.policy),
+        *_apis(supply.cluster, supply.tier, holding.policy),
         *_driver(supply.cluster, supply.tier.driver),
-        *enforcements(supply.tier, holding.grant.policy),
-        *_shares(supply.tier, holding.grant.policy),
+        *enforcements(supply.tier, holding.policy),
+        *_shares(supply.tier, holding.policy),
         *_scope(holding),
         *_reclaim(supply.cluster, reclaimed),
     )

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
-from dracfg.link.catalog import Catalog, Cluster, Tenant
+from dracfg.link.catalog import Catalog, Tenant
 from dracfg.link.classes import class_name, classes_by_name
+from dracfg.link.grouping import grouped
 from dracfg.link.memo import per_catalog
+from dracfg.link.outlines import outlined
 from dracfg.lower.kueuefacts import kueue_facts
 from dracfg.model.pool import Owner
 from dracfg.plan.asks import Asks, asks
-from dracfg.plan.promises import Holding, is_promise
-from dracfg.plan.proofs.shapes import Kind
+from dracfg.plan.promises import Holding, Holdings, is_promise
 from dracfg.plan.supply import Supply, supplies
 
-_REMEMBERED = "_holdings"
+_Row = tuple[int, int, str, str, str, str, int, int, tuple[int, ...], bool, bool, bool, bool, bool]
+"""The number of a supply, and what a tenant holds of it: a Holding's own fields, things by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,111 +29,111 @@ class _Stall:
     """
 
     number: int
-    cluster: Cluster
+    cluster: str
     tier: str
     owner: Owner
-    kinds: tuple[tuple[str, Kind], ...]
-    classes: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
-    """Where holdings of a tier on a cluster may go. `is_queued` says whether Kueue counts claims."""
-
-    number: int
-    owner: Owner
-    kinds: Mapping[str, Kind]
+    kinds: tuple[str, ...]
+    classes: tuple[str, ...]
     is_queued: bool
 
 
-_Places = Mapping[tuple[str, str], list[_Place]]
-"""By (cluster, tier)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Places:
+    """Where holdings may go, by (cluster, tier). `key` is the same where all of them are."""
+
+    stalls: Mapping[tuple[str, str], tuple[_Stall, ...]]
+    key: str
+
+    @classmethod
+    def of(cls, stalls: Iterable[_Stall]) -> _Places:
+        listed = tuple(stalls)
+        digest = hashlib.sha256(repr(listed).encode()).hexdigest()
+        return cls(
+            grouped(listed, lambda one: ((one.cluster, one.tier),)), f"{__name__}.held {digest}"
+        )
 
 
 @per_catalog
-def holdings(catalog: Catalog) -> Mapping[Supply, tuple[Holding, ...]]:
+def holdings(catalog: Catalog) -> Mapping[Supply, Holdings]:
     """All who hold of each supply of the catalog, in the order of tenants and their entitlements."""
     every = supplies(catalog)
-    stalls = (
-        _Stall(
-            number,
-            supply.cluster,
-            supply.tier.name,
-            supply.owner,
-            tuple(supply.kinds.items()),
-            frozenset(classes_by_name(catalog, supply.cluster)),
-        )
-        for number, supply in enumerate(every)
-    )
-    places = _places(tuple(stalls))
-    found: list[list[Holding]] = [[] for _ in every]
+    places = _Places.of(_stall(catalog, *numbered) for numbered in enumerate(every))
+    found: list[list[tuple[Holding, Tenant]]] = [[] for _ in every]
+    alike: dict[_Row, Holding] = {}
     for tenant in catalog.tenants.values():
-        for number, holding in _held(catalog, tenant, places):
-            found[number].append(holding)
-    return {supply: tuple(own) for supply, own in zip(every, found, strict=True)}
+        for row in _held(catalog, tenant, places):
+            holding = alike.get(row)
+            if holding is None:
+                holding = alike[row] = _holding(catalog, tenant, every[row[0]], row)
+            found[row[0]].append((holding, tenant))
+    return {supply: Holdings(own) for supply, own in zip(every, found, strict=True)}
 
 
-@lru_cache(maxsize=8)
-def _places(stalls: tuple[_Stall, ...]) -> _Places:
-    """The same object for catalogs that offer the same, so that what tenants hold there is the same."""
-    found: dict[tuple[str, str], list[_Place]] = {}
-    for stall in stalls:
-        is_queued = kueue_facts(stall.cluster.document.spec.addons.kueue) is not None
-        place = _Place(stall.number, stall.owner, dict(stall.kinds), is_queued)
-        found.setdefault((stall.cluster.name, stall.tier), []).append(place)
-    return found
+def _stall(catalog: Catalog, number: int, supply: Supply) -> _Stall:
+    cluster = supply.cluster
+    return _Stall(
+        number,
+        cluster.name,
+        supply.tier.name,
+        supply.owner,
+        tuple(supply.kinds),
+        tuple(sorted(classes_by_name(catalog, cluster))),
+        is_queued=kueue_facts(cluster.document.spec.addons.kueue) is not None,
+    )
 
 
-def _held(catalog: Catalog, tenant: Tenant, places: _Places) -> tuple[tuple[int, Holding], ...]:
-    """(number of the supply, what the tenant holds of it), kept with the tenant as long as it lives.
-
-    Most of two catalogs that are held against each other are the same tenants.
-    """
-    memory = vars(tenant)
-    known: tuple[_Places, tuple[tuple[int, Holding], ...]] | None = memory.get(_REMEMBERED)
-    if known is None or known[0] is not places:
-        known = memory[_REMEMBERED] = (places, tuple(_holdings(catalog, tenant, places)))
-    return known[1]
+def _holding(catalog: Catalog, tenant: Tenant, supply: Supply, row: _Row) -> Holding:
+    _, position, name, policy_name, part_name, kind, *_ = row
+    policy = catalog.policies[policy_name]
+    part = next(part for part in policy.parts if part.name == part_name)
+    return Holding(tenant, position, name, policy, part, supply.kinds[kind], *row[6:])
 
 
-def _holdings(catalog: Catalog, tenant: Tenant, places: _Places) -> Iterator[tuple[int, Holding]]:
+def _held(catalog: Catalog, tenant: Tenant, places: _Places) -> tuple[_Row, ...]:
+    """What a tenant holds of each supply, kept with it: most of two catalogs are the same tenants."""
+    return outlined(tenant, places.key, lambda: tuple(_rows(catalog, tenant, places)))
+
+
+def _rows(catalog: Catalog, tenant: Tenant, places: _Places) -> Iterator[_Row]:
     spec = tenant.document.spec
     known: dict[str, Asks] = {}
-    for grant in tenant.grants if spec.state != "removed" else ():
+    for position, grant in enumerate(tenant.grants if spec.state != "removed" else ()):
         cluster, tier = grant.cluster, grant.tier
-        for place in places.get((cluster.name, tier.name), ()):
-            numbered = grant.on(place.owner)
+        is_on_both = len(grant.owners) > 1 and grant.by_plugin is None
+        for stall in places.stalls.get((cluster.name, tier.name), ()):
+            numbered = grant.on(stall.owner)
             if not numbered:
                 continue
             if cluster.name not in known:
                 known[cluster.name] = asks(catalog, tenant, cluster)
             asked_for = known[cluster.name]
-            by_plugin, is_left = place.owner == "devicePlugin", place.owner not in grant.owners
+            by_plugin, is_left = stall.owner == "devicePlugin", stall.owner not in grant.owners
             # Kueue counts templates; claims that a tenant writes by hand are outside of its queues.
-            by_kueue = place.is_queued and not by_plugin and not is_left and not spec.own_claims
+            by_kueue = stall.is_queued and not by_plugin and not is_left and not spec.own_claims
             for part in grant.policy.parts:
                 numbers = numbered.get(part.name)
                 if numbers is None:
                     continue
                 name = tier.name if by_plugin else class_name(tier.name, grant.policy, part)
-                kind = place.kinds.get(name)
-                if kind is None:
+                if name not in stall.kinds:
                     continue
                 guaranteed = 0 if is_left else numbers.guaranteed
-                holding = Holding(
-                    tenant=tenant,
-                    grant=grant,
-                    part=part,
-                    kind=kind,
-                    guaranteed=guaranteed,
-                    limit=max(numbers.limit, numbers.guaranteed),
-                    claims=_claims(asked_for.sizes.get(name, ()), own=spec.own_claims),
-                    is_combined=name in asked_for.combined,
-                    given_back=by_kueue and name not in asked_for.shared,
-                    is_promised=is_promise(grant.policy, guaranteed),
-                    is_left=is_left,
+                yield (
+                    stall.number,
+                    position,
+                    grant.name,
+                    grant.policy.name,
+                    part.name,
+                    name,
+                    guaranteed,
+                    max(numbers.limit, numbers.guaranteed),
+                    _claims(asked_for.sizes.get(name, ()), own=spec.own_claims),
+                    name in asked_for.combined,
+                    by_kueue and name not in asked_for.shared,
+                    is_promise(grant.policy, guaranteed),
+                    is_left,
+                    is_on_both,
                 )
-                yield place.number, holding
 
 
 def _claims(sizes: tuple[int, ...], *, own: bool) -> tuple[int, ...]:

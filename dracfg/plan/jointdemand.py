@@ -13,6 +13,7 @@ from dracfg.link.catalog import Catalog, Cluster, Grant, Tenant
 from dracfg.link.claims import ClaimPlan, ClaimRequest, claim_plan
 from dracfg.link.classes import device_classes
 from dracfg.link.memo import per_catalog
+from dracfg.link.outlines import outline
 from dracfg.lower.quotas import class_limits
 from dracfg.lower.selectors import request_selectors
 from dracfg.lower.tenancy import profile_places
@@ -76,7 +77,7 @@ def _on(catalog: Catalog, cluster: Cluster) -> Iterator[JointDemand]:
     asking = [
         (tenant, profile)
         for tenant in catalog.tenants_on(cluster.name)
-        if tenant.document.spec.state != "removed"
+        if asks_jointly(tenant)
         for profile in tenant.document.spec.profiles
         if is_joint(profile) and profile_places(tenant, profile, cluster.name)
     ]
@@ -87,6 +88,13 @@ def _on(catalog: Catalog, cluster: Cluster) -> Iterator[JointDemand]:
             demand = found.setdefault(_shape(plan), JointDemand(cluster, plan))
             demand.askers.append(_asker(cluster, tenant, plan))
     yield from found.values()
+
+
+@outline
+def asks_jointly(tenant: Tenant) -> bool:
+    """Whether some profile of a tenant is joint."""
+    spec = tenant.document.spec
+    return spec.state != "removed" and any(map(is_joint, spec.profiles))
 
 
 def is_joint(profile: Profile) -> bool:

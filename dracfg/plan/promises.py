@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import overload
 
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Policy, Tenant
 from dracfg.link.claims import ClaimPlan, plans_of
@@ -30,10 +31,14 @@ Sort = tuple[str, int, int, tuple[int, ...], bool, bool]
 class Holding:
     """One class in a tenant's hands. `claims` are the numbers of devices that one claim of its asks
     for, largest first; 1 is among them where tenants write claims of their own.
+
+    `position` and `name` are its grant's. The grant itself is the tenant's, which may not be linked yet.
     """
 
     tenant: Tenant
-    grant: Grant
+    position: int
+    name: str
+    policy: Policy
     part: Part
     kind: Kind
     guaranteed: int
@@ -47,12 +52,24 @@ class Holding:
     """Whether the guarantee is one: sharing that nothing enforces is advisory."""
     is_left: bool = False
     """Whether it is of claims that a rollout takes back: bound ones stay, and no new ones come."""
+    is_on_both: bool = False
+    """Whether both owners may hand it out, and nothing says how much of it each."""
 
     @property
+    def grant(self) -> Grant:
+        return self.tenant.grants[self.position]
+
+    @cached_property
     def sort(self) -> Sort:
         """All that sums and claims of the market go by: holdings of one sort add up alike."""
         numbers = self.guaranteed, self.limit, self.claims
         return self.kind.name, *numbers, self.given_back, self.is_promised
+
+    def held_by(self, tenant: Tenant) -> Holding:
+        """The same in the hands of a tenant."""
+        other = object.__new__(Holding)
+        vars(other).update(vars(self), tenant=tenant)
+        return other
 
     def kept(self, reclaimed: bool) -> int:
         """The most that it holds; with `reclaimed`, after others have asked for their guarantees."""
@@ -61,7 +78,7 @@ class Holding:
     @property
     def what(self) -> str:
         """Its name for people: `gpu`, or `slice 10Gi`."""
-        return " ".join(filter(None, (self.grant.name, self.part.name)))
+        return " ".join(filter(None, (self.name, self.part.name)))
 
     def demand(self, largest: int | None = None) -> tuple[Claims, ...]:
         """The guarantee as claims: as many of the largest as it holds, then of the next, at last
@@ -81,12 +98,46 @@ class Holding:
         return tuple(found)
 
 
+class Holdings(Sequence[Holding]):
+    """Holdings that are made when somebody looks at them one by one: many differ in the tenant alone.
+
+    `alike` has one of those each, by its first tenant, with their number, in the order of the first.
+    """
+
+    def __init__(self, held: Sequence[tuple[Holding, Tenant]]) -> None:
+        """`held` are the first holding of a kind and who holds the like."""
+        self._held = held
+        self.alike: Mapping[Holding, int] = Counter(holding for holding, _ in held)
+
+    @overload
+    def __getitem__(self, index: int) -> Holding: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Holding]: ...
+
+    def __getitem__(self, index: int | slice) -> Holding | Sequence[Holding]:
+        return self._all[index]
+
+    def __iter__(self) -> Iterator[Holding]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @cached_property
+    def _all(self) -> tuple[Holding, ...]:
+        return tuple(
+            holding if holding.tenant is tenant else holding.held_by(tenant)
+            for holding, tenant in self._held
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Market:
     """A supply with all who may hold of it."""
 
     supply: Supply
-    holdings: tuple[Holding, ...]
+    holdings: Sequence[Holding]
     exempt: int
     """Devices that exempt namespaces may hold, wherever they like."""
     foreign: Mapping[str, int] = field(default_factory=dict)
@@ -100,12 +151,20 @@ class Market:
         """
         first: dict[Sort, Holding] = {}
         found: Counter[Sort] = Counter()
-        for holding in self.holdings:
-            sort = holding.sort
-            found[sort] += 1
-            if found[sort] == 1:
-                first[sort] = holding
+        for holding, number in self._listed.items():
+            first.setdefault(holding.sort, holding)
+            found[holding.sort] += number
         return tuple((first[sort], number) for sort, number in found.items())
+
+    @property
+    def _listed(self) -> Mapping[Holding, int]:
+        listed = self.holdings
+        return listed.alike if isinstance(listed, Holdings) else dict.fromkeys(listed, 1)
+
+    @property
+    def different(self) -> Iterable[Holding]:
+        """Holdings that differ in more than the tenant, in the order of the first, by that one."""
+        return self._listed.keys()
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -205,7 +264,7 @@ def merged(claims: tuple[Claims, ...]) -> tuple[Claims, ...]:
 
 
 def market(
-    supply: Supply, held: Mapping[Supply, tuple[Holding, ...]], strangers: Sequence[Supply] = ()
+    supply: Supply, held: Mapping[Supply, Sequence[Holding]], strangers: Sequence[Supply] = ()
 ) -> Market:
     """A supply with those who hold of it; `held` are the holdings of every supply.
 

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from dracfg.building import ClusterBuild
 from dracfg.cache.questions import AskedTree, Question
 from dracfg.checking import Checked
+from dracfg.link.outlines import NOTHING_OUTLINED
 from dracfg.lower.artifact import Origin
 from dracfg.shards.errors import PartError
 from dracfg.shards.shard import Shard
@@ -63,11 +64,11 @@ def part_of(
     checked: Checked,
     builds: Iterable[ClusterBuild],
 ) -> Part:
-    """The part of a shard that built these clusters."""
+    """The part of a shard that built these clusters; no run builds on what rules saw of tenants."""
     clusters = (
         ClusterPart(replace(build, engine={}), tuple(build.engine.items())) for build in builds
     )
-    return Part(shard, day, inputs, checked, tuple(clusters))
+    return Part(shard, day, inputs, replace(checked, outlines=NOTHING_OUTLINED), tuple(clusters))
 
 
 def to_json(part: Part, release: str) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,13 +76,15 @@ def read_trees(root: Path | Tree, tops: Iterable[str], seen: Seen | None = None)
     return understand_files(gather(root, tops), seen or Seen())
 
 
-def gather(root: Path | Tree, tops: Iterable[str]) -> Gathered:
-    """The bytes of all YAML files below some folders of `root`."""
+def gather(root: Path | Tree, tops: Iterable[str], left_out: Container[str] = ()) -> Gathered:
+    """The bytes of all YAML files below some folders of `root`, but those that are `left_out`."""
     tree = tree_of(root)
     files: list[tuple[str, bytes]] = []
     faults: list[Diagnostic] = []
     for top in tops:
         for path, is_file in _walk(tree, top, faults):
+            if path in left_out:
+                continue
             data = _read_bytes(tree, path, is_file=is_file)
             if isinstance(data, Diagnostic):
                 faults.append(data)

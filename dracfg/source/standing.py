@@ -55,6 +55,7 @@ CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
 
 _TEXT = (".schema.json", "/kustomization.yaml")
 _STATE = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in STATE_FILES))
+_TEXTS = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in TEXT_FILES))
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _RESOLVER: Any = Resolver()
 _LISTS = (list, tuple)
@@ -133,6 +134,11 @@ class _Objects(Mapping[str, tuple[dict[str, Any], ...]]):
 def is_state_file(path: str) -> bool:
     """Whether a file below `out/` holds objects that the next compile depends on."""
     return _STATE.fullmatch(path) is not None
+
+
+def is_text_file(path: str) -> bool:
+    """Whether a file below `out/` is such state as it is written."""
+    return _TEXTS.fullmatch(path) is not None
 
 
 def merge_standing(before: Standing, now: Standing) -> Standing:
