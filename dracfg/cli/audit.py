@@ -95,13 +95,17 @@ def command(
 ) -> int:
     """Hold recorded claims, slices, nodes, pods and events against each other and the catalog.
 
-    A DUMP is what `kubectl get … -o yaml` writes: lists or many documents, in one file or several.
+    A DUMP is what `kubectl get … -o yaml` writes: lists or many documents, in one file or several; or an
+    answer of Prometheus with the series of device exporters, which --live takes as well.
     Without a catalog the rules run that need none. Nothing is ever released.
 
     Example: dracfg audit claims.yaml slices.yaml pods.yaml nodes.yaml --cluster prod-east
     """
-    if live and dumps:
-        raise click.UsageError("--live reads from the server; leave the dumps out")
+    records = read_dumps(dumps)
+    if live and not all(record.is_measured for record in records):
+        raise click.UsageError(
+            "--live reads from the server; leave the dumps out, all but answers of Prometheus"
+        )
     if not live and not dumps:
         raise click.UsageError("name at least one DUMP, or --live with a --kubeconfig")
     if live and kubeconfig is None:
@@ -113,13 +117,12 @@ def command(
         if where is None:
             raise click.UsageError("--live needs a repository that describes the cluster")
         snapshot = _snapshot(where, kubeconfig, context, request_timeout)
-        records = [snapshot.record]
+        records = [snapshot.record, *records]
         done = audit(
             catalog, where, records,
             at=at or snapshot.at, kinds=snapshot.kinds, unread=snapshot.findings,
         )  # fmt: skip
     else:
-        records = read_dumps(dumps)
         done = audit(catalog, where, records, at=at)
     done = selected(done, Selection(select, ignore))
     lines = lines_of(records, judged)

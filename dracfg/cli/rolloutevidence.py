@@ -64,14 +64,14 @@ def measured_gates(
     rollout: Rollout,
     gates: Sequence[AskedGate],
     prometheus: Sequence[str],
-    evidence: Sequence[Path],
+    recorded: Recorded | None,
     timeout: float,
 ) -> Measured | None:
     """What was measured, from wherever it is asked for; None where nothing is named."""
-    if not prometheus and not evidence:
+    if not prometheus and recorded is None:
         return None
     servers = _servers(prometheus, timeout, catalog.clusters.keys())
-    return measure(catalog, rollout, gates, servers, _recorded(evidence))
+    return measure(catalog, rollout, gates, servers, recorded)
 
 
 def proof(rollout: Rollout, taken: Step, answers: Measured, judged: Sequence[Judged]) -> Evidence:
@@ -128,7 +128,8 @@ def _servers(
     return found
 
 
-def _recorded(paths: Sequence[Path]) -> Recorded | None:
+def recorded_evidence(paths: Sequence[Path]) -> Recorded | None:
+    """What the files of `--evidence` hold; None without one."""
     if not paths:
         return None
     files = []
