@@ -156,8 +156,8 @@ def _other_number(
     recorded: ClusterNodes,
 ) -> Diagnostic:
     number = pool.devices.index(devices)
-    figures = [recorded.figures.get((node, devices.tier.driver.name)) for node in wrong]
-    seen = all(one is not None and one.seen and not one.differs for one in figures)
+    figures = [(node, recorded.figures.get((node, devices.tier.driver.name))) for node in wrong]
+    seen = all(one is not None and one.numbers == (counts[node],) for node, one in figures)
     return diagnose(
         "INV041",
         at(pool.document, "spec", "devices", number, "perNode"),
