@@ -54,6 +54,21 @@ def exporter_counts(
     return ExporterCounts({key: tuple(found) for key, found in counts.items()}, tuple(findings))
 
 
+def exporter_query() -> str:
+    """The instant query whose answer is read."""
+    return f'{{__name__=~"{"|".join(exporter_metrics())}"}}'
+
+
+def not_asked(cluster: str, trouble: str) -> Diagnostic:
+    """INV062 for a server that gave no answer."""
+    return diagnose(
+        "INV062",
+        None,
+        f"what exporters on {cluster} count is not known: {trouble}",
+        help="see whether the address is right; slices and nodes are held against the catalog alone",
+    )
+
+
 def _read(
     item: RecordedObject,
     nodes: Collection[str],
@@ -111,6 +126,5 @@ def _of_nothing(item: RecordedObject, message: str, number: int | None = None) -
         "INV062",
         item.span(*place),
         message,
-        help="record the nodes as well, and the series as they are: "
-        f'`query={{__name__=~"{"|".join(exporter_metrics())}"}}`',
+        help=f"record the nodes as well, and the series as they are: `query={exporter_query()}`",
     )

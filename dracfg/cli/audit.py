@@ -29,6 +29,7 @@ from dracfg.source.records import Record, read_record
 from dracfg.source.times import parse_time
 
 if TYPE_CHECKING:
+    from dracfg.diagnostics import Diagnostic
     from dracfg.link.catalog import Cluster
     from dracfg.live.snapshot import Snapshot
     from dracfg.pipeline import Judgement
@@ -55,6 +56,7 @@ def _moment(
 @options.kubeconfig(required=False)
 @options.context
 @options.request_timeout
+@options.prometheus("With --live, the server to ask what device exporters count")
 @click.option(
     "--cluster", envvar="DRACFG_AUDIT_CLUSTER", metavar="NAME",
     help="The Cluster that was recorded; where there is but one, it is taken.",
@@ -81,6 +83,7 @@ def command(
     kubeconfig: Path | None,
     context: str | None,
     request_timeout: float,
+    prometheus: tuple[str, ...],
     cluster: str | None,
     at: datetime | None,
     all_devices: bool,
@@ -96,7 +99,7 @@ def command(
     """Hold recorded claims, slices, nodes, pods and events against each other and the catalog.
 
     A DUMP is what `kubectl get … -o yaml` writes: lists or many documents, in one file or several; or an
-    answer of Prometheus with the series of device exporters, which --live takes as well.
+    answer of Prometheus with the series of device exporters, which stands beside --live as well.
     Without a catalog the rules run that need none. Nothing is ever released.
 
     Example: dracfg audit claims.yaml slices.yaml pods.yaml nodes.yaml --cluster prod-east
@@ -117,10 +120,11 @@ def command(
         if where is None:
             raise click.UsageError("--live needs a repository that describes the cluster")
         snapshot = _snapshot(where, kubeconfig, context, request_timeout)
-        records = [snapshot.record, *records]
+        answered, unanswered = _exporters(judged, where, prometheus, request_timeout)
+        records = [snapshot.record, *answered, *records]
         done = audit(
             catalog, where, records,
-            at=at or snapshot.at, kinds=snapshot.kinds, unread=snapshot.findings,
+            at=at or snapshot.at, kinds=snapshot.kinds, unread=[*snapshot.findings, *unanswered],
         )  # fmt: skip
     else:
         done = audit(catalog, where, records, at=at)
@@ -197,6 +201,16 @@ def _snapshot(cluster: Cluster, kubeconfig: Path, context: str | None, timeout: 
     except (BadKubeconfig, NoClient) as unusable:
         raise click.ClickException(str(unusable)) from None
     return take_snapshot(connection, cluster)
+
+
+def _exporters(
+    judged: Judgement | None, cluster: Cluster, named: Sequence[str], timeout: float
+) -> tuple[list[Record], list[Diagnostic]]:
+    if judged is None or not named:
+        return [], []
+    from dracfg.cli.exporters import ask_exporters
+
+    return ask_exporters(cluster.name, named, timeout, judged.catalog.clusters)
 
 
 def read_dumps(dumps: Sequence[Path]) -> list[Record]:
