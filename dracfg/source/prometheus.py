@@ -42,7 +42,10 @@ def results_of(document: Any, form: Form) -> Iterator[Result]:
     query, key = _QUERIES[form]
     if form_of(document) != form:
         raise NotAnAnswer(f"is no answer of {query}: data.resultType is not {form}")
-    for number, result in enumerate(document["data"].get("result") or ()):
+    results = document["data"].get("result") or []
+    if not isinstance(results, list):
+        raise NotAnAnswer("has no list data.result")
+    for number, result in enumerate(results):
         try:
             labels = {str(name): str(value) for name, value in result["metric"].items()}
             yield Result(number, labels, result[key])
