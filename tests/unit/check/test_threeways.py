@@ -26,6 +26,8 @@ from dracfg.model.parse import parse
 from dracfg.source import read_repository
 from dracfg.source.records import Record, parse_record
 
+DATA = Path(__file__).parents[2] / "data"
+"""Published objects; SOURCES.md beside them names where from."""
 CATALOG = """
 apiVersion: dracfg.dev/v1alpha1
 kind: Cluster
@@ -55,7 +57,7 @@ spec:
   devices: [{tier: h100, perNode: 4}]
   owner: {gpu.nvidia.com: OWNER}
 """
-CODES = ("INV040", "INV041", "INV046", "INV049", "INV060", "INV061", "INV062")
+CODES = ("INV041", "INV046", "INV049", "INV060", "INV061", "INV062")
 PRODUCT = "NVIDIA H100 80GB HBM3"
 GPU: Mapping[str, Any] = {
     "attributes": {
@@ -425,6 +427,44 @@ def test_the_live_level_names_the_pools_that_drifted(catalog: Catalog) -> None:
     done = audit(catalog, catalog.clusters["east"], [record])
     found = {one.diagnostic.code: one.objects for one in done.findings}
     assert found["INV049"] == ("NodePool/p5",)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "cards", "product", "memory"),
+    [
+        ("dranet/azure-aks-examples-gb300-resourceslice-gpu", "node-76f4", 4, "NVIDIA-GB300", "284208"),
+        ("nvidia/slice-reference-gpu", "node-a", 1, "NVIDIA-A100-PCIE-40GB", "40960"),
+        ("nvidia/slice-reference-mig", "node-a", 1, "NVIDIA-A100-PCIE-40GB", "40536"),
+        ("nvidia/slice-reference-vfio", "node-a", 1, "NVIDIA-A100-PCIE-40GB", "40960"),
+        ("nvidia-mig/derived-slice-a100-mig-counters", "node-a", 1, "NVIDIA-A100-SXM4-40GB", "40960"),
+        ("nvidia-consumable/derived-slice-a100-shares-4", "node-f30a", 8, "", "40960"),
+    ],
+)  # fmt: skip
+def test_real_slices_beside_a_node_that_sees_the_same(
+    catalog: Catalog, file: str, name: str, cards: int, product: str, memory: str
+) -> None:
+    record, faults = parse_record(file, (DATA / "slices" / f"{file}.yaml").read_text())
+    assert not faults
+    slices = [item.data for item in record.objects]
+    told = {"example.org/pool": "none", "nvidia.com/gpu.memory": memory}
+    told |= {"nvidia.com/gpu.product": product} if product else {}
+    assert judge(catalog, node(name, {**told, GFD: str(cards)}), *slices) == ()
+    (one,) = judge(catalog, node(name, {**told, GFD: str(cards + 1)}), *slices)
+    assert (one.code, one.found) == ("INV049", f"published {cards}")
+
+
+def test_a_real_node_of_the_device_plugin(tmp_path: Path) -> None:
+    """Labels and amounts of node-p5-h100.yaml; the pool has it by a label that it carries."""
+    text_ = CATALOG.replace("example.org/pool: p5", 'nvidia.com/gpu.present: "true"')
+    text_ = text_.replace("perNode: 4", "perNode: 8")
+    path = DATA / "legacy" / "legacy-nodes" / "node-p5-h100.yaml"
+    record, _ = parse_record(path.name, path.read_text())
+    assert judge(catalog_of(tmp_path, text_, "devicePlugin"), record.objects[0].data) == ()
+    other = tmp_path / "other"
+    other.mkdir()
+    nine = catalog_of(other, text_.replace("perNode: 8", "perNode: 9"), "devicePlugin")
+    (one,) = judge(nine, record.objects[0].data)
+    assert (one.code, one.found) == ("INV041", "8 seen by the node")
 
 
 AMD = """
