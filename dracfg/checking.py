@@ -18,6 +18,7 @@ from dracfg.check.guarantees import check_guarantees
 from dracfg.check.inventory import check_inventory
 from dracfg.check.networknames import check_network_names
 from dracfg.check.opaque import check_opaque
+from dracfg.check.reconciled import nodes_of
 from dracfg.check.recordedclasses import check_classes
 from dracfg.check.recordedmetadata import check_recorded_metadata
 from dracfg.check.recordednodes import check_nodes
@@ -73,10 +74,11 @@ def _of_catalog(
     yield from check_catalog(catalog)
     yield from check_opaque(catalog)
     yield from check_guarantees(catalog, inventories)
-    yield from check_inventory(catalog, inventories)
+    nodes = nodes_of(catalog, inventories, records)
+    yield from check_inventory(catalog, inventories, nodes)
     yield from check_recorded_proofs(catalog, inventories)
     yield from check_distinct_values(catalog, inventories)
-    yield from check_nodes(catalog, inventories, records)
+    yield from check_nodes(catalog, nodes)
     yield from check_pod_schedulers(catalog, records)
     yield from check_network_names(inventories, records)
     yield from check_recorded_metadata(catalog, inventories, records)

@@ -18,7 +18,8 @@ from dracfg.source.tree import Tree, from_root, tree_of
 class InventoryFile:
     """A recorded dump of ResourceSlices, for the named cluster or for those that it fits.
 
-    `path` is as the process sees it. It takes the place of what the Cluster names itself.
+    `path` is as the process sees it. It takes the place of what the Cluster names itself, but for one
+    that holds answers of Prometheus alone: that stands beside it.
     """
 
     path: Path
@@ -35,7 +36,12 @@ def read_records(
     tree = tree_of(root)
     own: dict[str, Record] = {}
     faults: list[Diagnostic] = []
-    named = {item.cluster for item in inventories}
+    given = []
+    for item in inventories:
+        record, found = read_record(tree.root, from_root(tree.root, item.path))
+        faults += found
+        given.append(GivenRecord(record, item.cluster))
+    named = {item.cluster for item in given if not item.record.is_measured}
     for cluster in catalog.clusters.values():
         path = cluster.document.spec.inventory
         if path is None or cluster.name in named:
@@ -44,11 +50,6 @@ def read_records(
         faults += [_at_its_name(cluster, fault) for fault in found]
         if record.objects:
             own[cluster.name] = record
-    given = []
-    for item in inventories:
-        record, found = read_record(tree.root, from_root(tree.root, item.path))
-        faults += found
-        given.append(GivenRecord(record, item.cluster))
     return own, given, faults
 
 

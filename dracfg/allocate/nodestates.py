@@ -22,7 +22,8 @@ Ready = Literal["True", "False", "Unknown"]
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """One Node. `allocatable` holds amounts by resource name, those that are no quantity left out.
+    """One Node. `capacity` and `allocatable` hold amounts by resource name, those that are no quantity
+    left out.
 
     `ready` is None where no condition is recorded; `ready_since` is its last transition, as it is
     written.
@@ -30,6 +31,7 @@ class NodeState:
 
     name: str
     labels: Mapping[str, str]
+    capacity: Mapping[str, Quantity]
     allocatable: Mapping[str, Quantity]
     taints: tuple[Taint, ...]
     ready: Ready | None
@@ -69,6 +71,7 @@ def _read(item: RecordedObject) -> NodeState | None:
     return NodeState(
         name=name,
         labels=texts(data, "metadata", "labels"),
+        capacity=_amounts(mapping(data, "status", "capacity")),
         allocatable=_amounts(mapping(data, "status", "allocatable")),
         taints=tuple(
             Taint(str(taint.get("key", "")), str(taint.get("value", "")), str(taint.get("effect")))

@@ -26,7 +26,8 @@ def cluster_records(
 ) -> tuple[Mapping[str, tuple[Record, ...]], tuple[Diagnostic, ...]]:
     """The records of each cluster that has one, by the clusters' names; and those of no cluster.
 
-    `own` are the records that Clusters name; what is given from outside takes their place.
+    `own` are the records that Clusters name; what is given from outside takes their place, or stands
+    beside them where it holds answers of Prometheus alone.
     """
     records: dict[str, list[Record]] = {}
     findings: list[Diagnostic] = []
@@ -37,7 +38,9 @@ def cluster_records(
         if not fitting and item.record.objects:
             findings.append(_of_no_cluster(item.record))
     for name, record in own.items():
-        records.setdefault(name, [record])
+        found = records.setdefault(name, [])
+        if all(one.is_measured for one in found):
+            found.insert(0, record)
     return {name: tuple(records[name]) for name in sorted(records)}, tuple(findings)
 
 
@@ -55,9 +58,14 @@ def cluster_inventories(
 
 
 def _fitting(catalog: Catalog, given: GivenRecord) -> tuple[str, ...]:
-    """The clusters of a record: the one that is named, or those with a pool of one of its drivers."""
+    """The clusters of a record: the one that is named, or those with a pool of one of its drivers.
+
+    Answers of Prometheus name no driver; they are of the cluster where there is but one.
+    """
     if given.cluster is not None:
         return (given.cluster,) if given.cluster in catalog.clusters else ()
+    if given.record.is_measured and len(catalog.clusters) == 1:
+        return tuple(catalog.clusters)
     drivers = _drivers(given.record)
     return tuple(name for name, one in catalog.clusters.items() if drivers & _driver_names(one))
 

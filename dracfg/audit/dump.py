@@ -110,12 +110,13 @@ def read_dump(
     inventory, faults = load_inventory(records, minor)
     objects, more = read_claims(records, minor)
     held = [held_claim(claim) for claim in objects.claims]
+    claims = {(one.claim.namespace, one.claim.name): one for one in held}
     pods = [pod for item in items if (pod := read_pod(item)) is not None]
     spaces = [space for item in items if (space := _namespace(item)) is not None]
     newest = newest_time(records)
     dump = Dump(
         inventory=inventory,
-        claims={(one.claim.namespace, one.claim.name): one for one in held},
+        claims=claims,
         templates={(one.namespace, one.name): one for one in objects.templates},
         classes={one.name: one for one in objects.classes},
         pods={(pod.namespace, pod.name): pod for pod in pods},
@@ -133,7 +134,7 @@ def read_dump(
         recorded=frozenset({str(item.data["kind"]) for item in items} | set(kinds)),
         at=at or newest,
         newest=newest,
-        trial_pods=tuple(trial_pods(items)),
+        trial_pods=tuple(trial_pods(items, claims)),
         access=access_objects(records),
     )
     return dump, (*faults, *more)

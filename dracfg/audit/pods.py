@@ -104,7 +104,7 @@ def read_pod(item: RecordedObject) -> Pod | None:
         scheduled=parse_time(text(scheduled, "lastTransitionTime")) if bound else None,
         changed=parse_time(text(conditions.get("Ready", {}), "lastTransitionTime")),
         deleted=parse_time(text(data, "metadata", "deletionTimestamp")),
-        claims=_claims(data),
+        claims=pod_claims(data),
         waiting=_waiting(data),
         health=tuple(_health(data)),
         scheduling_message=None if bound else text(scheduled, "message"),
@@ -113,7 +113,8 @@ def read_pod(item: RecordedObject) -> Pod | None:
     )
 
 
-def _claims(data: Mapping[str, object]) -> tuple[PodClaim, ...]:
+def pod_claims(data: Mapping[str, object]) -> tuple[PodClaim, ...]:
+    """The claims of a pod, with their names as far as its status tells them."""
     made = {
         text(status, "name"): text(status, "resourceClaimName")
         for status in maps(data, "status", "resourceClaimStatuses")

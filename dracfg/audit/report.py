@@ -16,7 +16,9 @@ from dracfg.audit.rules import RULES
 from dracfg.audit.rules.trials import recorded_trials
 from dracfg.audit.trials import Trial, trial_document
 from dracfg.audit.view import view_of
+from dracfg.check.driftplaces import drifted_objects
 from dracfg.check.inventory import check_inventory
+from dracfg.check.reconciled import cluster_nodes
 from dracfg.check.recordednodes import check_recorded_nodes
 from dracfg.check.schedulers import check_pod_schedulers
 from dracfg.diagnostics import Diagnostic, sort_key
@@ -91,15 +93,22 @@ def audit(
     lost = tuple(unread)
     judged = [*lost, *faults]
     if catalog is not None and cluster is not None:
-        judged += check_inventory(catalog, {cluster.name: dump.inventory})
-        judged += check_recorded_nodes(cluster, dump.inventory, dump.nodes)
+        nodes = cluster_nodes(cluster, dump.inventory, records)
+        judged += check_inventory(catalog, {cluster.name: dump.inventory}, {cluster.name: nodes})
+        judged += check_recorded_nodes(cluster, nodes)
         judged += check_pod_schedulers(catalog, {cluster.name: records})
-    listed = [*found, *(LiveFinding(fault, "needsPerson") for fault in dict.fromkeys(judged))]
+    listed = [*found, *(_needing(catalog, fault) for fault in dict.fromkeys(judged))]
     ordered = tuple(sorted(listed, key=lambda finding: sort_key(finding.diagnostic)))
     name = cluster.name if cluster is not None else None
     ledger, trials = build_ledger(view), recorded_trials(view)
     offers = lent(catalog, cluster, ledger)
     return AuditReport(name, dump.at, ordered, ledger, causes, frozenset(lost), trials, offers)
+
+
+def _needing(catalog: Catalog | None, fault: Diagnostic) -> LiveFinding:
+    """What a person must see to; drift with the pools and tiers that it is of."""
+    objects = () if catalog is None else drifted_objects(catalog, fault)
+    return LiveFinding(fault, "needsPerson", objects)
 
 
 def audit_document(done: AuditReport) -> dict[str, Any]:

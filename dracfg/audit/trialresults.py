@@ -1,7 +1,8 @@
 """Recorded pods of trials → what each of their containers measured.
 
 A container tells it in its termination message, in the form of docs/trials.md. The status of a claim
-says nothing here: it tells what was given out, not what was held.
+tells what was given out, not what was held: where it is recorded, it says which share of which device the
+container had, and nothing of whether that was held.
 """
 
 from __future__ import annotations
@@ -12,10 +13,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from dracfg.allocate.claims import DeviceResult
+from dracfg.audit.heldclaims import HeldClaim
+from dracfg.audit.pods import pod_claims
 from dracfg.lower.trials import POLICY, TIER, TRIAL, VERSION
 from dracfg.source.fields import maps, text, texts
 from dracfg.source.records import RecordedObject
 from dracfg.source.times import parse_time
+
+GOOD_END = "Completed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,10 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class ShareResult:
-    """One share in one run. `ended` is the reason of its end, `Completed` for a good one."""
+    """One share in one run. `ended` is the reason of its end, `Completed` for a good one.
+
+    `share_id` and `device` are those of its allocation, None where no claim tells them any more.
+    """
 
     run: str
     share: str
@@ -42,6 +51,8 @@ class ShareResult:
     capacity: str
     ended: str
     measured: Measured | None
+    share_id: str | None = None
+    device: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +72,10 @@ class TrialPod:
     item: RecordedObject
 
 
-def trial_pods(items: Iterable[RecordedObject]) -> Iterator[TrialPod]:
-    """Every recorded pod of a trial whose containers have all ended."""
+def trial_pods(
+    items: Iterable[RecordedObject], held: Mapping[tuple[str, str], HeldClaim]
+) -> Iterator[TrialPod]:
+    """Every recorded pod of a trial whose containers have all ended; `held` are claims by their names."""
     for item in items:
         data = item.data
         labels = texts(data, "metadata", "labels")
@@ -78,6 +91,7 @@ def trial_pods(items: Iterable[RecordedObject]) -> Iterator[TrialPod]:
         if not environments or any(name not in ended for name, _ in environments):
             continue
         run = labels[TRIAL]
+        given = _given(data, held)
         times = [parse_time(text(state, "finishedAt")) for state in ended.values()]
         yield TrialPod(
             text(data, "metadata", "namespace") or "default",
@@ -89,12 +103,35 @@ def trial_pods(items: Iterable[RecordedObject]) -> Iterator[TrialPod]:
             text(data, "spec", "nodeName") or "",
             run,
             max((moment for moment in times if moment is not None), default=None),
-            tuple(_result(run, name, env, ended[name]) for name, env in environments),
+            tuple(_result(run, name, env, ended[name], given) for name, env in environments),
             item,
         )
 
 
-def _result(run: str, name: str, env: Mapping[str, str], state: Mapping[str, Any]) -> ShareResult:
+def _given(
+    data: Mapping[str, Any], held: Mapping[tuple[str, str], HeldClaim]
+) -> Mapping[str, DeviceResult]:
+    """What was allocated to each container: it names one request of one claim of the pod."""
+    namespace = text(data, "metadata", "namespace") or "default"
+    claims = {one.name: held.get((namespace, one.claim or "")) for one in pod_claims(data)}
+    found: dict[str, DeviceResult] = {}
+    for container in maps(data, "spec", "containers"):
+        for named in maps(container, "resources", "claims"):
+            claim, request = claims.get(text(named, "name") or ""), text(named, "request")
+            for result in claim.results if claim is not None else ():
+                if request in (None, result.request.partition("/")[0]):
+                    found.setdefault(text(container, "name") or "", result)
+    return found
+
+
+def _result(
+    run: str,
+    name: str,
+    env: Mapping[str, str],
+    state: Mapping[str, Any],
+    given: Mapping[str, DeviceResult],
+) -> ShareResult:
+    allocated = given.get(name)
     amounts = _numbers(env.get("DRACFG_AMOUNTS", ""))
     reason = text(state, "reason") or "unknown"
     return ShareResult(
@@ -106,6 +143,8 @@ def _result(run: str, name: str, env: Mapping[str, str], state: Mapping[str, Any
         env.get("DRACFG_CAPACITY", ""),
         reason,
         _measured(text(state, "message") or ""),
+        allocated.share_id if allocated is not None else None,
+        allocated.device_id if allocated is not None else None,
     )
 
 

@@ -1,7 +1,8 @@
 """Results of trials → whether shares are held to their size, by how much, and the record to cite.
 
 The share that asks for more is held against its size; the others against what they had in the run in
-which nobody asked for more. The bounds and their reasons lie in data/trials.yaml.
+which nobody asked for more. Shares are told apart by their ShareID where claims are on record, else by
+their container. The bounds and their reasons lie in data/trials.yaml.
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Literal
 
-from dracfg.audit.trialresults import ShareResult, TrialPod
+from dracfg.audit.sharedresults import by_share
+from dracfg.audit.trialresults import GOOD_END, ShareResult, TrialPod
 from dracfg.packaged import read_data
 from dracfg.source.times import format_time
 
 Outcome = Literal["enforced", "notEnforced", "undecided"]
-
-GOOD_END = "Completed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,8 @@ class Trial:
 
     @property
     def results(self) -> tuple[ShareResult, ...]:
-        return tuple(share for pod in self.pods for share in pod.shares)
+        """What each share measured in each run."""
+        return tuple(by_share(share for pod in self.pods for share in pod.shares))
 
     def record(self, judged: Judged) -> dict[str, Any] | None:
         """The entry for `trials` of the Driver; None where nothing was decided."""
@@ -97,9 +98,16 @@ def _trial(tier: str, policy: str, driver: str, version: str, pods: list[TrialPo
         nodes=nodes,
         finished=max(times, default=None),
         pods=ordered,
-        capacities=tuple(_judged(key, shares, nodes) for key in keys),
-        digest=_digest({**head, "nodes": nodes, "results": [asdict(share) for share in shares]}),
+        capacities=tuple(_judged(key, list(by_share(shares)), nodes) for key in keys),
+        digest=_digest({**head, "nodes": nodes, "results": [_measures(one) for one in shares]}),
     )
+
+
+def _measures(share: ShareResult) -> dict[str, Any]:
+    """What a container measured, whether or not its claim is still on record."""
+    told = asdict(share)
+    del told["share_id"], told["device"]
+    return told
 
 
 def _judged(capacity: str, shares: list[ShareResult], nodes: tuple[str, ...]) -> Judged:
@@ -109,8 +117,11 @@ def _judged(capacity: str, shares: list[ShareResult], nodes: tuple[str, ...]) ->
         return Judged(capacity, "undecided", f"there is no result of {', '.join(missing)}")
     if len(nodes) != 1:
         return Judged(capacity, "undecided", f"it ran on {len(nodes)} nodes, which may differ")
-    calm = {share.share: share for share in shares if share.run == "shared"}
     runs = _runs(capacity, shares)
+    apart = next(_apart(shares, {"shared", *runs}), None)
+    if apart is not None:
+        return Judged(capacity, "undecided", apart)
+    calm = {share.share: share for share in shares if share.run == "shared"}
     run = [share for share in shares if share.run in runs]
     asking = next(share for share in run if share.phase == "exceed")
     others = [share for share in run if share is not asking]
@@ -137,6 +148,14 @@ def _judged(capacity: str, shares: list[ShareResult], nodes: tuple[str, ...]) ->
         least,
         measured.recovery,
     )
+
+
+def _apart(shares: list[ShareResult], runs: set[str]) -> Iterator[str]:
+    """Runs whose shares were on several devices: there they have nothing to take from each other."""
+    for run in sorted(runs):
+        devices = {one.device for one in shares if one.run == run and one.device is not None}
+        if len(devices) > 1:
+            yield f"in {run} its shares were on {len(devices)} devices"
 
 
 def _runs(capacity: str, shares: list[ShareResult]) -> set[str]:
@@ -208,5 +227,12 @@ def trial_document(trial: Trial) -> dict[str, Any]:
         "capacities": [
             {**asdict(judged), "record": trial.record(judged)} for judged in trial.capacities
         ],
-        "results": [asdict(share) for share in trial.results],
+        "results": [
+            {
+                **_measures(share),
+                "shareID": share.share_id,
+                "device": None if share.device is None else "/".join(share.device),
+            }
+            for share in trial.results
+        ],
     }

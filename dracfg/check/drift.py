@@ -13,6 +13,7 @@ from dracfg.allocate.devices import Attribute, Device
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.selection import shown
 from dracfg.check.places import place
+from dracfg.check.reconciled import ClusterNodes
 from dracfg.check.rule import listed
 from dracfg.check.tierdevices import TierDevices
 from dracfg.diagnostics import Diagnostic, Related, diagnose
@@ -22,13 +23,18 @@ from dracfg.model.base import at
 _MOST_NAMES = 3
 
 
-def check_drift(catalog: Catalog, cluster: Cluster, inventory: Inventory) -> tuple[Diagnostic, ...]:
-    """Every difference, each once for a tier or pool."""
+def check_drift(
+    catalog: Catalog, cluster: Cluster, inventory: Inventory, nodes: ClusterNodes
+) -> tuple[Diagnostic, ...]:
+    """Every difference, each once for a tier or pool.
+
+    What a node itself tells of its devices is INV049's where it is not what slices publish.
+    """
     known = TierDevices(catalog, cluster)
     by_tier = known.by_tier(inventory.devices)
     return (
         *_nodes_missing(cluster, inventory, known),
-        *_per_node(cluster, inventory, by_tier),
+        *_per_node(cluster, inventory, by_tier, nodes),
         *(
             finding
             for tier in cluster.tiers
@@ -98,7 +104,10 @@ def _too_few(pool: Pool, message: str, here: int, wanted: int) -> Diagnostic:
 
 
 def _per_node(
-    cluster: Cluster, inventory: Inventory, by_tier: Mapping[str, Sequence[Device]]
+    cluster: Cluster,
+    inventory: Inventory,
+    by_tier: Mapping[str, Sequence[Device]],
+    recorded: ClusterNodes,
 ) -> Iterator[Diagnostic]:
     """INV041: nodes that publish another number of devices than `perNode`."""
     by_pool = pool_nodes(cluster, inventory)
@@ -121,25 +130,45 @@ def _per_node(
                 nodes &= by_pool[pool.name]
             elif len({other.per_node for _, other in offers}) > 1:
                 continue
-            wrong = sorted(node for node in nodes if counts[node] != devices.per_node)
+            wrong = sorted(
+                node
+                for node in nodes
+                if counts[node] != devices.per_node and not _is_told(recorded, pool, tier, node)
+            )
             if wrong:
-                yield _other_number(pool, devices, wrong, counts)
+                yield _other_number(pool, devices, wrong, counts, recorded)
             if by_pool is None:
                 break
 
 
+def _is_told(recorded: ClusterNodes, pool: Pool, tier: Tier, node: str) -> bool:
+    """Whether INV049 names the same three numbers, as the tier is all that the pool has of its driver."""
+    figures = recorded.figures.get((node, tier.driver.name))
+    alone = sum(devices.tier.driver is tier.driver for devices in pool.devices) == 1
+    return figures is not None and figures.pool is pool and figures.differs and alone
+
+
 def _other_number(
-    pool: Pool, devices: PoolDevices, wrong: list[str], counts: Counter[str]
+    pool: Pool,
+    devices: PoolDevices,
+    wrong: list[str],
+    counts: Counter[str],
+    recorded: ClusterNodes,
 ) -> Diagnostic:
     number = pool.devices.index(devices)
+    figures = [(node, recorded.figures.get((node, devices.tier.driver.name))) for node in wrong]
+    seen = all(one is not None and one.numbers == (counts[node],) for node, one in figures)
     return diagnose(
         "INV041",
         at(pool.document, "spec", "devices", number, "perNode"),
         f"{_named(wrong)} {'publish' if len(wrong) > 1 else 'publishes'} another number of devices of "
         f"tier {devices.tier.name}",
-        found=listed(f"{counts[node]} on {node}" for node in wrong[:_MOST_NAMES]),
+        found=listed(f"{counts[node]} on {node}" for node in wrong[:_MOST_NAMES])
+        + (", as the nodes themselves see" if seen else ""),
         expected=str(devices.per_node),
-        help="see the driver's log on the node for devices that it leaves out, or correct `perNode`",
+        help="slices and nodes agree, so the catalog is wrong: correct `perNode`, or see which cards failed"
+        if seen
+        else "see the driver's log on the node for devices that it leaves out, or correct `perNode`",
     )
 
 

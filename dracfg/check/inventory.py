@@ -17,6 +17,7 @@ from dracfg.allocate.selection import NearMiss, Selection, name_of
 from dracfg.cel import EvaluationError, Undecided
 from dracfg.check.drift import check_drift
 from dracfg.check.places import place
+from dracfg.check.reconciled import ClusterNodes
 from dracfg.check.rule import listed
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster
@@ -56,7 +57,9 @@ class _Alike:
 
 
 def check_inventory(
-    catalog: Catalog, inventories: Mapping[str, Inventory]
+    catalog: Catalog,
+    inventories: Mapping[str, Inventory],
+    nodes: Mapping[str, ClusterNodes],
 ) -> tuple[Diagnostic, ...]:
     """INV021-025 on every class of every cluster, and INV040-045 on what is recorded; each once."""
     found: dict[Diagnostic, None] = {}
@@ -74,7 +77,8 @@ def check_inventory(
             )
         elif inventory.pools:
             found.update(dict.fromkeys(_on_record(groups, inventory, Selection(cluster.minor))))
-            found.update(dict.fromkeys(check_drift(catalog, cluster, inventory)))
+            recorded = nodes.get(cluster.name, ClusterNodes())
+            found.update(dict.fromkeys(check_drift(catalog, cluster, inventory, recorded)))
     return tuple(found)
 
 

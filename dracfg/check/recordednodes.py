@@ -1,97 +1,81 @@
-"""INV046, INV049: what Nodes say of themselves, beside the slices and the catalog.
+"""INV041, INV046, INV049, INV060-062: what Nodes say of themselves, beside the slices and the catalog.
 
-A third source: what device plugins serve, and what feature discovery has seen. Which labels tell of
-which driver's devices lies in data/node-facts.yaml; a label that says nothing plain is passed over.
+A third source of the same truth. A node where two of the three accounts differ is found once, with all
+the numbers and with what two that agree say about the third; nodes that differ alike are named together.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from dracfg.allocate.devices import Device
-from dracfg.allocate.inventory import Inventory
-from dracfg.allocate.nodestates import NodeState, read_node_states
+from dracfg.check.nodelabels import Seen, label_differences, unlike_nodes
+from dracfg.check.reconciled import ClusterNodes, Figures
+from dracfg.check.rule import listed
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Pool
 from dracfg.link.driver import Driver
 from dracfg.model.base import at
-from dracfg.packaged import read_data
-from dracfg.source.records import Record
 
-_BETWEEN = re.compile(r"[-_\s]+")
-
-
-@cache
-def _facts() -> Mapping[str, Mapping[str, str]]:
-    drivers: Mapping[str, Mapping[str, str]] = read_data("dracfg.check", "data/node-facts.yaml")[
-        "drivers"
-    ]
-    return drivers
+_MOST_NAMES = 3
+_WAITS = "until they agree, the rollout of the pool waits"
 
 
-def check_nodes(
-    catalog: Catalog,
-    inventories: Mapping[str, Inventory],
-    records: Mapping[str, Sequence[Record]],
-) -> tuple[Diagnostic, ...]:
+def check_nodes(catalog: Catalog, nodes: Mapping[str, ClusterNodes]) -> tuple[Diagnostic, ...]:
     """What is wrong with the Nodes that are recorded beside the slices of each cluster."""
     return tuple(
         finding
-        for name, inventory in inventories.items()
-        for finding in check_recorded_nodes(
-            catalog.clusters[name], inventory, read_node_states(records.get(name, ()))
-        )
+        for name, recorded in nodes.items()
+        for finding in check_recorded_nodes(catalog.clusters[name], recorded)
     )
 
 
-def check_recorded_nodes(
-    cluster: Cluster, inventory: Inventory, nodes: Mapping[str, NodeState]
-) -> tuple[Diagnostic, ...]:
-    """What is wrong with each recorded Node that has devices."""
+def check_recorded_nodes(cluster: Cluster, nodes: ClusterNodes) -> tuple[Diagnostic, ...]:
+    """What is wrong with the recorded Nodes of one cluster, and with what exporters count there."""
+    drivers = {driver.name: driver for driver in cluster.drivers}
+    publishing = {one.driver for one in nodes.figures.values() if one.devices}
+    odd: dict[_Odd, list[Figures]] = {}
+    differing: dict[Seen, list[Figures]] = {}
     found: list[Diagnostic] = []
-    for name, state in nodes.items():
-        devices = inventory.devices_on(name)
-        by_driver: dict[str, list[Device]] = {}
-        for device in devices:
-            if device.nodes.node_name == name:
-                by_driver.setdefault(device.driver, []).append(device)
-        found += _served_twice(cluster, state, by_driver)
-        for driver, own in sorted(by_driver.items()):
-            found += _seen_otherwise(cluster, state, driver, own)
-    return tuple(found)
+    for figures in nodes.figures.values():
+        driver = drivers.get(figures.driver)
+        if driver is not None:
+            found += _served_twice(cluster, figures, driver)
+        one = _odd(figures, driver, publishing)
+        if one is not None:
+            odd.setdefault(one, []).append(figures)
+        for seen in label_differences(figures, driver):
+            differing.setdefault(seen, []).append(figures)
+    found += (_told(one, alike) for one, alike in odd.items())
+    found += (_differ(seen, alike) for seen, alike in differing.items())
+    found += unlike_nodes(cluster, nodes)
+    return (*found, *nodes.findings)
 
 
-def _served_twice(
-    cluster: Cluster, state: NodeState, by_driver: Mapping[str, list[Device]]
-) -> Iterator[Diagnostic]:
+def _served_twice(cluster: Cluster, figures: Figures, driver: Driver) -> Iterator[Diagnostic]:
     """INV046: a device plugin that serves the hardware of which slices tell as well."""
-    for driver in cluster.drivers:
-        devices = by_driver.get(driver.name)
-        if not devices:
+    if not figures.devices:
+        return
+    state, pool = figures.node, figures.pool
+    for resource in _legacy_names(cluster, driver):
+        amount = state.allocatable.get(resource)
+        if amount is None or not amount:
             continue
-        for resource in _legacy_names(cluster, driver):
-            amount = state.allocatable.get(resource)
-            if amount is None or not amount:
-                continue
-            pool = _pool(cluster, state)
-            yield diagnose(
-                "INV046",
-                state.origin.span("status", "allocatable", resource),
-                f"node {state.name} serves {amount} {resource} by a device plugin, and {driver.name} "
-                f"publishes {len(devices)} devices of it",
-                label="served by the plugin",
-                related=[
-                    Related(devices[0].origin.span(), "published for DRA"),
-                    *([Related(_owner(pool, driver), "the owner")] if pool is not None else []),
-                ],
-                found="two owners",
-                expected="one",
-                help="turn the plugin off on these nodes, or the DRA driver: each counts the devices "
-                "as its own, and both will give them out",
-            )
+        yield diagnose(
+            "INV046",
+            state.origin.span("status", "allocatable", resource),
+            f"node {state.name} serves {amount} {resource} by a device plugin, and {driver.name} "
+            f"publishes {len(figures.devices)} devices of it",
+            label="served by the plugin",
+            related=[
+                Related(figures.devices[0].origin.span(), "published for DRA"),
+                *([Related(_owner(pool, driver), "the owner")] if pool is not None else []),
+            ],
+            found="two owners",
+            expected="one",
+            help="turn the plugin off on these nodes, or the DRA driver: each counts the devices "
+            "as its own, and both will give them out",
+        )
 
 
 def _legacy_names(cluster: Cluster, driver: Driver) -> tuple[str, ...]:
@@ -106,87 +90,199 @@ def _legacy_names(cluster: Cluster, driver: Driver) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _pool(cluster: Cluster, state: NodeState) -> Pool | None:
-    for pool in cluster.pools:
-        wanted = pool.document.spec.node_selector
-        if all(state.labels.get(key) == value for key, value in wanted.items()):
-            return pool
-    return None
-
-
 def _owner(pool: Pool, driver: Driver) -> Span:
     return at(pool.document, "spec", "owner", driver.name)
 
 
-def _seen_otherwise(
-    cluster: Cluster, state: NodeState, driver: str, devices: list[Device]
-) -> Iterator[Diagnostic]:
-    """INV049: another number, product or amount than the node's own labels tell of."""
-    facts = _facts().get(driver)
-    if facts is None or any(device.consumes_counters for device in devices):
-        return
-    for finding in (_count(facts, state, devices), _product(facts, state, devices)):
-        if finding is not None:
-            label, seen, published = finding
-            yield _differs(cluster, state, driver, devices, (label, seen, published))
+@dataclass(frozen=True, slots=True)
+class _Odd:
+    """How the accounts of a node differ; nodes with equal ones are told of together."""
+
+    code: str
+    driver: str
+    pool: str | None
+    catalog: int | None
+    published: int | None
+    seen: tuple[tuple[str, int], ...]
+    is_served: bool
+    is_down: bool
 
 
-def _count(
-    facts: Mapping[str, Any], state: NodeState, devices: list[Device]
-) -> tuple[str, str, str] | None:
-    """Physical devices; partitions are told apart by the parent that they name."""
-    label = facts.get("count", "")
-    seen = state.labels.get(label, "")
-    whole = [device for device in devices if device.attribute("parentUUID") is None]
-    if not seen.isdecimal() or len(whole) != len(devices) or int(seen) == len(whole):
+def _odd(figures: Figures, driver: Driver | None, publishing: Iterable[str]) -> _Odd | None:
+    code = _code(figures, driver, publishing)
+    if code is None:
         return None
-    return label, seen, str(len(whole))
+    return _Odd(
+        code,
+        figures.driver,
+        figures.pool.name if figures.pool is not None else None,
+        figures.catalog,
+        figures.published,
+        tuple((one.source, one.number) for one in figures.seen),
+        driver is not None and bool(_plugin_amounts(figures, driver)),
+        figures.node.ready in ("False", "Unknown"),
+    )
 
 
-def _product(
-    facts: Mapping[str, Any], state: NodeState, devices: list[Device]
-) -> tuple[str, str, str] | None:
-    label = facts.get("product", "")
-    seen = state.labels.get(label)
-    published = {
-        str(attribute.value)
-        for device in devices
-        if (attribute := device.attribute(facts["attribute"])) is not None
-    }
-    if seen is None or not published or _plain(seen) in map(_plain, published):
-        return None
-    return label, seen, ", ".join(sorted(published))
+def _code(figures: Figures, driver: Driver | None, publishing: Iterable[str]) -> str | None:
+    """The rule that tells of it; nodes that agree with slices against the catalog are INV041's."""
+    pool = figures.pool
+    if driver is None or pool is None:
+        return "INV049" if figures.devices and figures.differs else None
+    if not figures.devices and pool.owner(driver) == "devicePlugin":
+        wanted = figures.catalog
+        return (
+            "INV041" if wanted is not None and any(n != wanted for n in figures.numbers) else None
+        )
+    if figures.published == 0:
+        is_known = any(figures.numbers) or figures.driver in publishing
+        return "INV060" if is_known and pool.state != "disabled" else None
+    return "INV049" if figures.differs else None
 
 
-def _plain(product: str) -> str:
-    """Labels write `-` or `_` where a product's name has blanks; sharing adds -SHARED behind it."""
-    return _BETWEEN.sub("-", product.strip()).lower().removesuffix("-shared")
+def _plugin_amounts(figures: Figures, driver: Driver) -> tuple[str, ...]:
+    names = driver.preset.device_plugin.resources if driver.preset is not None else ()
+    return tuple(name for name in names if figures.node.capacity.get(name))
 
 
-def _differs(
-    cluster: Cluster,
-    state: NodeState,
-    driver: str,
-    devices: list[Device],
-    facts: tuple[str, str, str],
-) -> Diagnostic:
-    label, seen, published = facts
-    pool = _pool(cluster, state)
-    wanted = ""
-    if pool is not None:
-        said = [
-            f"{offer.per_node} of {offer.tier.name}"
-            for offer in pool.devices
-            if offer.tier.driver.name == driver
-        ]
-        wanted = f"; pool {pool.name} says {' and '.join(said)}" if said else ""
+def _told(odd: _Odd, alike: Sequence[Figures]) -> Diagnostic:
+    """One finding for nodes that are odd in one way."""
+    first = alike[0]
+    several = len(alike) > 1
+    nodes = _nodes(alike)
+    seen = _seen_words(odd)
+    match odd.code:
+        case "INV060":
+            message = f"{odd.driver} publishes nothing on {nodes}"
+            found = f"published none{_catalogued(first)}"
+        case "INV041":
+            message = (
+                f"{nodes} {'see' if several else 'sees'} another number of devices of {odd.driver} "
+                f"than pool {odd.pool} says"
+            )
+            found, seen = f"{seen} seen{'' if several else ' by the node'}", str(odd.catalog)
+        case _:
+            message = (
+                f"{nodes} {'themselves see' if several else 'itself sees'} another number of devices "
+                f"than {odd.driver} publishes"
+            )
+            found = f"published {odd.published}{_catalogued(first)}"
+    return diagnose(
+        odd.code,
+        first.seen[0].span if first.seen else first.node.origin.span("metadata", "name"),
+        message,
+        label="seen by the node" if first.seen else "",
+        related=_places(first),
+        found=found,
+        expected=seen or ("some" if odd.catalog is None else str(odd.catalog)),
+        help=_cause(odd),
+    )
+
+
+def _places(figures: Figures) -> Iterator[Related]:
+    for one in figures.seen[1:]:
+        yield Related(one.span, f"{one.number} by {one.source}")
+    if figures.devices:
+        yield Related(figures.devices[0].origin.span(), f"published: {figures.published}")
+    if figures.pool is not None:
+        yield pool_place(figures.pool, figures.driver)
+
+
+def pool_place(pool: Pool, driver: str) -> Related:
+    """Where a pool says how many devices of a driver its nodes have."""
+    offers = [offer.tier.driver.name == driver for offer in pool.devices]
+    steps = ("devices", offers.index(True), "perNode") if True in offers else ("nodes",)
+    return Related(at(pool.document, "spec", *steps), f"what pool {pool.name} says")
+
+
+def _seen_words(odd: _Odd) -> str:
+    """`8`, or `8 by a label, 7 by an exporter` where a node's own sources differ."""
+    numbers = {number for _, number in odd.seen}
+    if len(numbers) < 2:
+        return "".join(map(str, numbers))
+    return ", ".join(f"{number} by {source}" for source, number in odd.seen)
+
+
+def _catalogued(figures: Figures) -> str:
+    """`; pool p5 says 8 of h100 and 2 of l4`."""
+    if figures.pool is None:
+        return ""
+    said = [
+        f"{offer.per_node} of {offer.tier.name}"
+        for offer in figures.pool.devices
+        if offer.tier.driver.name == figures.driver
+    ]
+    return f"; pool {figures.pool.name} says {' and '.join(said)}" if said else ""
+
+
+def _cause(odd: _Odd) -> str:
+    """The likeliest cause: two accounts that agree speak against the third."""
+    numbers = {number for _, number in odd.seen}
+    if odd.code == "INV041":
+        return (
+            "the device plugin has the pool, so no slice tells more: see the plugin's log on the node, or "
+            "correct `perNode`; until they agree, the rollout of the pool waits"
+        )
+    if odd.code == "INV060":
+        if odd.is_down:
+            return f"the node is not Ready: see to the node first; {_WAITS}"
+        if odd.is_served:
+            return (
+                "the device plugin still serves the node: take it off, and see that the driver's pod runs "
+                f"there; {_WAITS}"
+            )
+        told = ", the node sees its devices" if any(numbers) else ""
+        return (
+            f"the driver does not run there{told}: see its pod on the node, and its log; {_WAITS}"
+        )
+    if len(numbers) > 1:
+        right = [source for source, number in odd.seen if number == odd.published]
+        wrong = [source for source, number in odd.seen if number != odd.published]
+        if right and odd.published == odd.catalog:
+            return (
+                f"slices, catalog and {listed(right)} agree, so look at {listed(wrong)}; {_WAITS}"
+            )
+        return f"the node's own sources differ: see each of them, and the driver's log; {_WAITS}"
+    if odd.catalog is None:
+        return f"see the driver's log on the node; {_WAITS}"
+    if odd.catalog in numbers:
+        return (
+            "node and catalog agree, so look at the driver: its log on the node tells what it leaves out; "
+            f"{_WAITS}"
+        )
+    if odd.catalog == odd.published:
+        return (
+            "slices and catalog agree, so look at the node: what counts its devices is old, or some are "
+            f"out of the driver's sight; {_WAITS}"
+        )
+    return (
+        "no two agree: record slices and nodes at one time, see the driver's log on the node, and correct "
+        f"`perNode`; {_WAITS}"
+    )
+
+
+def _differ(seen: Seen, alike: Sequence[Figures]) -> Diagnostic:
+    """INV049 for what is no number: another product, memory or release of the kernel driver."""
+    first = alike[0]
+    verb = "themselves see" if len(alike) > 1 else "itself sees"
+    related = [Related(first.devices[0].origin.span(), f"published: {seen.published}")]
+    if first.pool is not None:
+        related.append(pool_place(first.pool, first.driver))
     return diagnose(
         "INV049",
-        state.origin.span("metadata", "labels", label),
-        f"node {state.name} itself sees another {label.rpartition('.')[2]} than {driver} publishes",
+        first.node.origin.span("metadata", "labels", seen.label),
+        f"{_nodes(alike)} {verb} another {seen.what} than {first.driver} publishes",
         label="seen by the node",
-        related=[Related(devices[0].origin.span(), f"published: {published}")],
-        found=f"published {published}{wanted}",
-        expected=seen,
-        help="see the driver's log on the node; until they agree, the rollout of the pool waits",
+        related=related,
+        found=f"published {seen.published}{seen.catalogued}",
+        expected=seen.value,
+        help=f"see the driver's log on the node, and when the label was last written; {_WAITS}",
     )
+
+
+def _nodes(alike: Sequence[Figures]) -> str:
+    names = sorted(figures.node.name for figures in alike)
+    if len(names) == 1:
+        return f"node {names[0]}"
+    more = len(names) - _MOST_NAMES
+    return f"nodes {listed([*names[:_MOST_NAMES], f'{more} more'] if more > 0 else names)}"

@@ -29,6 +29,7 @@ from dracfg.source.records import Record, read_record
 from dracfg.source.times import parse_time
 
 if TYPE_CHECKING:
+    from dracfg.diagnostics import Diagnostic
     from dracfg.link.catalog import Cluster
     from dracfg.live.snapshot import Snapshot
     from dracfg.pipeline import Judgement
@@ -55,6 +56,7 @@ def _moment(
 @options.kubeconfig(required=False)
 @options.context
 @options.request_timeout
+@options.prometheus("With --live, the server to ask what device exporters count")
 @click.option(
     "--cluster", envvar="DRACFG_AUDIT_CLUSTER", metavar="NAME",
     help="The Cluster that was recorded; where there is but one, it is taken.",
@@ -81,6 +83,7 @@ def command(
     kubeconfig: Path | None,
     context: str | None,
     request_timeout: float,
+    prometheus: tuple[str, ...],
     cluster: str | None,
     at: datetime | None,
     all_devices: bool,
@@ -95,13 +98,17 @@ def command(
 ) -> int:
     """Hold recorded claims, slices, nodes, pods and events against each other and the catalog.
 
-    A DUMP is what `kubectl get … -o yaml` writes: lists or many documents, in one file or several.
+    A DUMP is what `kubectl get … -o yaml` writes: lists or many documents, in one file or several; or an
+    answer of Prometheus with the series of device exporters, which stands beside --live as well.
     Without a catalog the rules run that need none. Nothing is ever released.
 
     Example: dracfg audit claims.yaml slices.yaml pods.yaml nodes.yaml --cluster prod-east
     """
-    if live and dumps:
-        raise click.UsageError("--live reads from the server; leave the dumps out")
+    records = read_dumps(dumps)
+    if live and not all(record.is_measured for record in records):
+        raise click.UsageError(
+            "--live reads from the server; leave the dumps out, all but answers of Prometheus"
+        )
     if not live and not dumps:
         raise click.UsageError("name at least one DUMP, or --live with a --kubeconfig")
     if live and kubeconfig is None:
@@ -113,13 +120,13 @@ def command(
         if where is None:
             raise click.UsageError("--live needs a repository that describes the cluster")
         snapshot = _snapshot(where, kubeconfig, context, request_timeout)
-        records = [snapshot.record]
+        answered, unanswered = _exporters(judged, where, prometheus, request_timeout)
+        records = [snapshot.record, *answered, *records]
         done = audit(
             catalog, where, records,
-            at=at or snapshot.at, kinds=snapshot.kinds, unread=snapshot.findings,
+            at=at or snapshot.at, kinds=snapshot.kinds, unread=[*snapshot.findings, *unanswered],
         )  # fmt: skip
     else:
-        records = read_dumps(dumps)
         done = audit(catalog, where, records, at=at)
     done = selected(done, Selection(select, ignore))
     lines = lines_of(records, judged)
@@ -194,6 +201,16 @@ def _snapshot(cluster: Cluster, kubeconfig: Path, context: str | None, timeout: 
     except (BadKubeconfig, NoClient) as unusable:
         raise click.ClickException(str(unusable)) from None
     return take_snapshot(connection, cluster)
+
+
+def _exporters(
+    judged: Judgement | None, cluster: Cluster, named: Sequence[str], timeout: float
+) -> tuple[list[Record], list[Diagnostic]]:
+    if judged is None or not named:
+        return [], []
+    from dracfg.cli.exporters import ask_exporters
+
+    return ask_exporters(cluster.name, named, timeout, judged.catalog.clusters)
 
 
 def read_dumps(dumps: Sequence[Path]) -> list[Record]:

@@ -48,7 +48,19 @@ def trials_text(done: AuditReport) -> str:
         return ""
     rows = [["", "driver", "capacity", "outcome", "what is said"]]
     measures = [
-        ["", "run", "share", "size", "ops/s", "p99 s", "lost", "ceiling", "recovery s", "end"]
+        [
+            "",
+            "run",
+            "share",
+            "ShareID",
+            "size",
+            "ops/s",
+            "p99 s",
+            "lost",
+            "ceiling",
+            "recovery s",
+            "end",
+        ]
     ]
     for trial in done.trials:
         name = f"{trial.tier} {trial.policy}"
@@ -59,7 +71,8 @@ def trials_text(done: AuditReport) -> str:
             told = share.measured or Measured()
             figures = (told.throughput, told.p99, told.lost, told.ceiling, told.recovery)
             shown = ["-" if figure is None else f"{figure:,g}" for figure in figures]
-            measures.append([name, share.run, share.share, share.size, *shown, share.ended])
+            which = [share.run, share.share, share.share_id or "-", share.size]
+            measures.append([name, *which, *shown, share.ended])
     lines = ("trials", *_table(rows), "", *_table(measures))
     return "".join(f"{_safe(line)}\n" for line in lines)
 

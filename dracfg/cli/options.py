@@ -136,6 +136,14 @@ def kubeconfig(*, required: bool) -> Callable[[_F], _F]:
     )  # fmt: skip
 
 
+def prometheus(what: str) -> Callable[[_F], _F]:
+    """`--prometheus`, for what it is asked."""
+    return click.option(
+        "--prometheus", metavar="[CLUSTER=]URL", multiple=True, envvar="DRACFG_PROMETHEUS",
+        help=f"{what}; DRACFG_PROMETHEUS_HEADER holds a header `Name: value`.",
+    )  # fmt: skip
+
+
 root = click.option(
     "-C",
     "--root",

@@ -16,13 +16,20 @@ from dracfg.cli.fix import replace_file
 from dracfg.cli.output import show_facts
 from dracfg.cli.rebalance import rebalance_plan, recorded
 from dracfg.cli.repository import hint, repository_errors
-from dracfg.cli.rolloutevidence import gates_now, measured, measured_gates, proof
+from dracfg.cli.rolloutevidence import (
+    gates_now,
+    measured,
+    measured_gates,
+    proof,
+    recorded_evidence,
+)
 from dracfg.cli.rollouttext import status_document, status_text
 from dracfg.link.moves import pools_at, position
 from dracfg.link.steps import Command, Refused, Step, step
 from dracfg.model.kinds import Rollout
 from dracfg.model.rollout import Evidence
 from dracfg.pipeline import Judgement, judge
+from dracfg.rollout.drifting import drift_before
 from dracfg.rollout.gates import judge_gates, verdict_of
 from dracfg.rollout.rebalancetext import plan_document, plan_text
 from dracfg.rollout.runbook import RECORD, rollout_runbook
@@ -106,19 +113,20 @@ def status(
     spec = found.rollout.spec
     catalog = found.judged.catalog
     gates, later = gates_now(catalog, found.rollout, spec.direction)
-    answers = measured_gates(catalog, found.rollout, gates, prometheus, evidence, timeout)
+    told = recorded_evidence(evidence)
+    answers = measured_gates(catalog, found.rollout, gates, prometheus, told, timeout)
     judged = None if answers is None else judge_gates(gates, answers.by_gate)
     document = status_document(catalog, found.rollout, judged, later)
     plan = rebalance_plan(found.judged, found.rollout, records)
     if plan is not None:
         document["rebalance"] = plan_document(plan)
-    told = "" if plan is None else plan_text(plan)
+    planned = "" if plan is None else plan_text(plan)
     show_facts(
         form,
         colour,
         (),
         lambda: document,
-        lambda has_colour: status_text(document, colour=has_colour) + told,
+        lambda has_colour: status_text(document, colour=has_colour) + planned,
     )
     halted = judged is not None and any(one.halts for one in judged)
     if halted and spec.direction != "halted":
@@ -139,7 +147,10 @@ def advance(
     evidence: tuple[Path, ...],
     timeout: float,
 ) -> int:
-    """Take the next step, if every gate of the way holds; their readings are written down."""
+    """Take the next step, if every gate of the way holds; their readings are written down.
+
+    A step forward is also blocked while catalog, slices and nodes of its pools disagree.
+    """
     found = _find(root, name)
     taken = _step(found, "advance")
     if taken.asks is None:
@@ -152,7 +163,8 @@ def advance(
             f"no gate of {name} is asked on the way {taken.asks}: what nobody measures can't be passed"
             f"{waiting}"
         )
-    answers = measured_gates(catalog, found.rollout, gates, prometheus, evidence, timeout)
+    told = recorded_evidence(evidence)
+    answers = measured_gates(catalog, found.rollout, gates, prometheus, told, timeout)
     if answers is None:
         raise click.UsageError("name what was measured: --prometheus URL or --evidence FILE")
     judged = judge_gates(gates, answers.by_gate)
@@ -160,7 +172,11 @@ def advance(
         click.echo(f"later   {gate}: {why}", err=True)
     for one in judged:
         click.echo(f"{'holds ' if one.holds else 'blocks'}  {one.gate.name}: {one.says}", err=True)
-    if verdict_of(judged) != "passed":
+    reports = told.reports if told is not None else None
+    drift = drift_before(catalog, found.rollout, taken, found.judged.findings, reports)
+    for line in drift:
+        click.echo(f"blocks  drift: {line}", err=True)
+    if drift or verdict_of(judged) != "passed":
         click.echo(f"{name} stays at {taken.before}; nothing was written", err=True)
         return exits.FINDINGS
     return _write(found, taken, proof(found.rollout, taken, answers, judged))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 import yaml
 
+from dracfg.cli import options
 from dracfg.link.catalog import Catalog
 from dracfg.link.gates import AskedGate, asked_gates, rollout_gates, waits_for
 from dracfg.link.steps import Step
@@ -39,11 +40,7 @@ def measured(function: _F) -> _F:
             help="What was measured, from a file: values of gates, or a report of dracfg audit or test "
             "in JSON; repeatable.",
         ),
-        click.option(
-            "--prometheus", metavar="[CLUSTER=]URL", multiple=True, envvar="DRACFG_PROMETHEUS",
-            help="The server to ask, or one for each cluster; DRACFG_PROMETHEUS_HEADER holds a header "
-            "`Name: value`.",
-        ),
+        options.prometheus("The server to ask, or one for each cluster"),
     ):  # fmt: skip
         function = option(function)
     return function
@@ -64,14 +61,14 @@ def measured_gates(
     rollout: Rollout,
     gates: Sequence[AskedGate],
     prometheus: Sequence[str],
-    evidence: Sequence[Path],
+    recorded: Recorded | None,
     timeout: float,
 ) -> Measured | None:
     """What was measured, from wherever it is asked for; None where nothing is named."""
-    if not prometheus and not evidence:
+    if not prometheus and recorded is None:
         return None
-    servers = _servers(prometheus, timeout, catalog.clusters.keys())
-    return measure(catalog, rollout, gates, servers, _recorded(evidence))
+    servers = named_servers(prometheus, timeout, catalog.clusters)
+    return measure(catalog, rollout, gates, servers, recorded)
 
 
 def proof(rollout: Rollout, taken: Step, answers: Measured, judged: Sequence[Judged]) -> Evidence:
@@ -101,8 +98,8 @@ def _short(source: str) -> str:
     return source if len(source) <= 300 else f"{source[:299]}…"
 
 
-def _servers(
-    named: Sequence[str], timeout: float, clusters: Sequence[str] | Any
+def named_servers(
+    named: Sequence[str], timeout: float, clusters: Collection[str]
 ) -> Mapping[str, Server]:
     """By cluster. An address has an equals sign of its own at most behind a slash."""
     header, sign, value = os.environ.get("DRACFG_PROMETHEUS_HEADER", "").partition(":")
@@ -128,7 +125,8 @@ def _servers(
     return found
 
 
-def _recorded(paths: Sequence[Path]) -> Recorded | None:
+def recorded_evidence(paths: Sequence[Path]) -> Recorded | None:
+    """What the files of `--evidence` hold; None without one."""
     if not paths:
         return None
     files = []

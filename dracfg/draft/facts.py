@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from dracfg.check.nodefacts import NodeFacts as KnownFacts
+from dracfg.check.nodefacts import node_facts
 from dracfg.packaged import read_data
 
 
@@ -90,7 +92,7 @@ class Facts:
 def facts() -> Facts:
     """The tables, read once."""
     raw: dict[str, Any] = read_data("dracfg.draft", "data.yaml")
-    known: dict[str, Any] = read_data("dracfg.check", "data/node-facts.yaml")["drivers"]
+    known = {driver: _labels(one) for driver, one in node_facts().items()}
     return Facts(
         nodes={
             driver: _node({**known.get(driver, {}), **raw["nodes"].get(driver, {})})
@@ -118,6 +120,13 @@ def facts() -> Facts:
         kinds=tuple((group, kind) for group, kinds in raw["kinds"].items() for kind in kinds),
         config_namespaces=tuple(raw["configNamespaces"]),
     )
+
+
+def _labels(known: KnownFacts) -> dict[str, str]:
+    """What checks know already of the labels by which a node tells how many devices it has, and which."""
+    told = {key: known.labels.get(key) for key in ("count", "product")}
+    told["attribute"] = known.attributes.get("product")
+    return {key: name for key, name in told.items() if name is not None}
 
 
 def _node(raw: Mapping[str, str]) -> NodeFacts:

@@ -26,6 +26,7 @@ from dracfg.lower.objectives import (
     recorded_objectives,
 )
 from dracfg.plan.estimate import DEVICES, Estimate
+from dracfg.source.prometheus import NotAnAnswer, Result, results_of
 
 LEAST_POINTS = 10
 LEAST_DAYS = 7
@@ -92,18 +93,21 @@ class Kept:
 
 def read_series(document: Any) -> Iterator[Series]:
     """The series of an answer of Prometheus. Raises NotUsage for anything else."""
-    data = document.get("data") if isinstance(document, dict) else None
-    if not isinstance(data, dict) or data.get("resultType") != "matrix":
-        raise NotUsage("is no answer of a range query: data.resultType is not matrix")
-    for number, result in enumerate(data.get("result") or ()):
-        try:
-            labels = {str(name): str(value) for name, value in result["metric"].items()}
-            points = tuple(_points(result["values"]))
-        except (KeyError, TypeError, AttributeError, ValueError, InvalidOperation):
-            raise NotUsage(f"data.result[{number}] has no metric and values") from None
-        if "cluster" not in labels:
-            raise NotUsage(f"data.result[{number}] has no label cluster")
-        yield Series(labels, points)
+    try:
+        for result in results_of(document, "matrix"):
+            yield _series(result)
+    except NotAnAnswer as reason:
+        raise NotUsage(str(reason)) from None
+
+
+def _series(result: Result) -> Series:
+    try:
+        points = tuple(_points(result.value))
+    except (TypeError, ValueError, InvalidOperation):
+        raise NotUsage(f"data.result[{result.number}] has no metric and values") from None
+    if "cluster" not in result.labels:
+        raise NotUsage(f"data.result[{result.number}] has no label cluster")
+    return Series(result.labels, points)
 
 
 def uses(

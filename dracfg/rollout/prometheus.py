@@ -74,6 +74,12 @@ def ask(server: Server, questions: Iterable[Question]) -> Answers:
     return Answers(found, b"\n".join(raw), moment, server.shown)
 
 
+def query(server: Server, promql: str) -> tuple[bytes, str | None]:
+    """(the answer to an instant query as it came, what went wrong)."""
+    body, _, trouble = _request(server, "query", {"query": promql})
+    return body, trouble
+
+
 def _get(
     server: Server, asked: Question, moment: str | None
 ) -> tuple[bytes, str | None, str | None]:

@@ -1,7 +1,8 @@
 """A recorded dump of cluster objects → plain objects that know where they stand.
 
 Reads YAML (see `kubeyaml`) or JSON, one object or many. Places are composed again only when one is
-asked for, so a large dump without faults costs no marks. Knows no kind beside lists.
+asked for, so a large dump without faults costs no marks. Knows no kind beside lists, and one that it
+gives to what has none: answers of Prometheus, which may stand in a record or make one of their own.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ import yaml
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.source.kubeyaml import LOADER, Chunk, PlainComposer, resolve_as_kubernetes
 from dracfg.source.lineends import with_line_feeds
+from dracfg.source.prometheus import form_of
 from dracfg.source.reader import decode, unreadable
 from dracfg.source.tree import TooLarge, Tree, tree_of
 
 MAX_BYTES = 256 * 1024 * 1024
+ANSWER = "PrometheusAnswer"
+"""The kind under which an answer of Prometheus goes."""
 
 Steps = tuple[str | int, ...]
 """A path from an object to one of its values: keys, and numbers in lists."""
@@ -98,12 +102,17 @@ class Record:
     text: str = field(repr=False)
     objects: tuple[RecordedObject, ...]
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether it holds answers of Prometheus alone: such a record stands beside those of objects."""
+        return bool(self.objects) and all(item.data["kind"] == ANSWER for item in self.objects)
+
 
 def read_record(root: Path | Tree, path: str) -> tuple[Record, tuple[Diagnostic, ...]]:
     """The objects of a dump, `path` being relative to `root`; a fault ends only what it spoils.
 
-    Reads one or more YAML documents, or JSON objects one after the other, each an object or a list
-    (`kind: List`, or a typed list whose items have no kind of their own).
+    Reads one or more YAML documents, or JSON objects one after the other, each an object, a list
+    (`kind: List`, or a typed list whose items have no kind of their own), or an answer of Prometheus.
     """
     try:
         data = tree_of(root).read(path, MAX_BYTES)
@@ -131,8 +140,8 @@ def parse_record(path: str, text: str) -> tuple[Record, tuple[Diagnostic, ...]]:
     chunks: list[Chunk | None] = []
     for root in roots:
         for value, origin in _flatten(root):
-            if isinstance(value, dict) and isinstance(value.get("kind"), str):
-                found.append(value)
+            if (item := _item(value)) is not None:
+                found.append(item)
                 chunks.append(composer.chunks.get(id(origin)))
             else:
                 faults.append(_no_object(path, value, composer.chunks.get(id(origin))))
@@ -216,7 +225,7 @@ def _json_chunks(path: str, text: str, count: int) -> list[Chunk | None]:
         line, column = text.count("\n", 0, start), start - (text.rfind("\n", 0, start) + 1)
         composer = PlainComposer(path, " " * column + text[start:end])
         for value, origin in [pair for root in composer.run() for pair in _flatten(root)]:
-            if isinstance(value, dict) and isinstance(value.get("kind"), str):
+            if _item(value) is not None:
                 inner = composer.chunks[id(origin)]
                 shift = start - column
                 chunks.append(
@@ -242,6 +251,15 @@ def _flatten(root: Any) -> Iterator[tuple[Any, Any]]:
             )
         else:
             yield value, origin
+
+
+def _item(value: Any) -> dict[str, Any] | None:
+    """A value as an object with a kind; None where it is none."""
+    if not isinstance(value, dict):
+        return None
+    if isinstance(value.get("kind"), str):
+        return value
+    return {**value, "kind": ANSWER} if form_of(value) is not None else None
 
 
 def _no_object(path: str, value: Any, chunk: Chunk | None) -> Diagnostic:

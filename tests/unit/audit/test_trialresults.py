@@ -207,3 +207,118 @@ def test_the_report(world: Any, audited: Audited, known: Callable[..., Catalog])
     text = trials_text(done)
     assert "cut slices  shared.example.org 1.2.0  memory    enforced" in text
     assert "exceed-memory" in text
+
+
+def give(world: Any, run: str, shares: Mapping[str, tuple[str, str]]) -> None:
+    """Records the claim of a run's pod; `shares` are (device, ShareID) by container."""
+    pod = world.find("Pod", f"{run}-x7k2q")
+    pod["status"]["resourceClaimStatuses"] = [{"name": "trial", "resourceClaimName": f"of-{run}"}]
+    requests = [one["name"] for one in pod["spec"]["containers"]]
+    world.add(
+        "resource.k8s.io/v1",
+        "ResourceClaim",
+        f"of-{run}",
+        metadata={"namespace": "vendor", "uid": f"uid-{run}"},
+        spec={
+            "devices": {
+                "requests": [
+                    {"name": name, "exactly": {"deviceClassName": "cut"}} for name in requests
+                ]
+            }
+        },
+        status={
+            "allocation": {
+                "devices": {
+                    "results": [
+                        {
+                            "request": name,
+                            "driver": "shared.example.org",
+                            "pool": "cuts-1",
+                            "device": device,
+                            "shareID": share_id,
+                        }
+                        for name, (device, share_id) in shares.items()
+                    ]
+                }
+            }
+        },
+    )
+
+
+def uid(number: int) -> str:
+    return f"a1b2c3d4-0000-4000-8000-{number:012}"
+
+
+def names(world: Any, run: str) -> list[str]:
+    return [one["name"] for one in world.find("Pod", f"{run}-x7k2q")["spec"]["containers"]]
+
+
+def test_a_share_is_named_by_its_id(
+    world: Any, audited: Audited, known: Callable[..., Catalog]
+) -> None:
+    """Claims on record name the shares, and change neither verdict nor digest."""
+    run_trial(world, known())
+    (before,) = audit_document(audited(world, known()))["trials"]
+    for run in ("shared", "exceed-memory"):
+        shares = {name: ("cut-0", uid(i)) for i, name in enumerate(names(world, run))}
+        give(world, run, shares)
+    done = audited(world, known())
+    (trial,) = audit_document(done)["trials"]
+    assert (trial["digest"], trial["capacities"]) == (before["digest"], before["capacities"])
+    by_name = {(one["run"], one["share"]): one for one in trial["results"]}
+    assert by_name["shared", "share-1"]["shareID"] == uid(1)
+    assert by_name["shared", "share-1"]["device"] == "shared.example.org/cuts-1/cut-0"
+    assert by_name["whole", "share-0"]["shareID"] is None
+    assert uid(1) in trials_text(done)
+
+
+def test_containers_of_one_share_are_judged_together(
+    world: Any, audited: Audited, known: Callable[..., Catalog]
+) -> None:
+    """Of two containers in one share one falls behind while the other gains: the share keeps its pace."""
+    bent = {
+        ("exceed-memory", "share-1"): {"throughput": 2.5, "p99": 0.5, "lost": 0},
+        ("exceed-memory", "share-2"): {"throughput": 17.5, "p99": 0.02, "lost": 0},
+    }
+    run_trial(world, known(), bent)
+    assert outcome(audited(world, known())) == "notEnforced"
+    for run in ("shared", "exceed-memory"):
+        shares = {name: ("cut-0", uid(min(i, 1))) for i, name in enumerate(names(world, run))}
+        give(world, run, shares)
+    done = audited(world, known())
+    assert outcome(done) == "enforced"
+    (trial,) = audit_document(done)["trials"]
+    joined = [one for one in trial["results"] if one["run"] == "exceed-memory"]
+    assert [one["share"].count("+") for one in joined] == [0, len(names(world, "shared")) - 2]
+    assert joined[1]["measured"]["p99"] == 0.5
+
+
+def test_shares_on_several_devices_show_nothing(
+    world: Any, audited: Audited, known: Callable[..., Catalog]
+) -> None:
+    run_trial(world, known(), {("exceed-memory", "share-1"): {"throughput": 1}})
+    run = "exceed-memory"
+    give(world, run, {name: (f"cut-{i}", uid(i)) for i, name in enumerate(names(world, run))})
+    done = audited(world, known())
+    assert outcome(done) == "undecided"
+    assert "in exceed-memory its shares were on" in told(done)["LIV068"]
+
+
+@pytest.mark.parametrize(
+    ("bent", "kept"),
+    [({"message": "killed"}, None), ({"reason": "OOMKilled"}, "OOMKilled")],
+)
+def test_what_one_container_of_a_share_does_not_tell_is_not_known(
+    world: Any,
+    audited: Audited,
+    known: Callable[..., Catalog],
+    bent: dict[str, Any],
+    kept: str | None,
+) -> None:
+    run_trial(world, known(), {("exceed-memory", "share-2"): bent})
+    run = "exceed-memory"
+    give(world, run, {name: ("cut-0", uid(min(i, 1))) for i, name in enumerate(names(world, run))})
+    (trial,) = audit_document(audited(world, known()))["trials"]
+    one = next(one for one in trial["results"] if one["run"] == run and "+" in one["share"])
+    assert (one["measured"] is None) == (kept is None)
+    assert one["ended"] == (kept or "Completed")

@@ -11,6 +11,7 @@ import pytest
 
 from dracfg.allocate import load_inventory
 from dracfg.allocate.claimobjects import in_memory
+from dracfg.check.reconciled import nodes_of
 from dracfg.check.recordednodes import check_nodes
 from dracfg.diagnostics import Diagnostic
 from dracfg.link.catalog import Catalog
@@ -95,7 +96,7 @@ def judge(
     )
     inventory, faults = load_inventory([record], "1.36")
     assert not faults
-    return check_nodes(catalog, {"east": inventory}, {"east": [record]})
+    return check_nodes(catalog, nodes_of(catalog, {"east": inventory}, {"east": [record]}))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from dracfg.cli.init import initial_contents, initial_files
 from dracfg.cli.main import invoke
 from dracfg.link.index import index
 from dracfg.link.linker import link
+from dracfg.live.reading import AUDIT_KINDS, NODES
 from dracfg.model.jsonschema import schemas
 from dracfg.model.parse import parse
 from dracfg.source import read_repository
@@ -102,6 +103,19 @@ def test_settings_are_well_formed(ci: str) -> None:
             json.loads(data)
         elif target.endswith((".yaml", ".yml")):
             assert list(yaml.safe_load_all(data))
+
+
+@pytest.mark.parametrize("ci", ["github", "gitlab"])
+def test_the_audit_is_scheduled_and_reads_nodes_and_exporters(ci: str) -> None:
+    (target,) = PIPELINES & set(initial_contents(ci))
+    text = initial_contents(ci)[target].decode()
+    job = yaml.safe_load(text)
+    # The core schema would read `on`; the loader of these tests takes it for a flag.
+    planned = job[True]["schedule"] if ci == "github" else job["audit"]["rules"]
+    assert "schedule" in str(planned) or planned == [{"cron": "17 * * * *"}]
+    assert "dracfg audit --live" in text
+    assert "DRACFG_PROMETHEUS" in text
+    assert NODES in AUDIT_KINDS
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dracfg.source import records
 from dracfg.source.kubeyaml import resolve_as_kubernetes
-from dracfg.source.records import parse_record, read_record
+from dracfg.source.records import ANSWER, parse_record, read_record
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,8 @@ def kinds(text: str) -> list[str]:
     [
         ("kind: A\n", ["A"]),
         ("kind: A\n---\n---\nkind: B\n...\n", ["A", "B"]),
+        ('kind: A\n---\n{"status": "success", "data": {"resultType": "vector"}}\n', ["A", ANSWER]),
+        ('{"data": {"resultType": "matrix"}}\n{"kind": "A"}', [ANSWER, "A"]),
         ("kind: List\nitems: []\n", []),
         ("kind: List\nitems: null\n", []),
         (
@@ -318,3 +320,24 @@ def test_json_and_yaml_of_one_object_agree(body: dict[str, object]) -> None:
     for head in ("", "---\n"):
         record, faults = parse_record("d", head + json.dumps(made))
         assert (record.objects[0].data, faults) == (made, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"data": {"resultType": "vector"}}', True),
+        ('{"data": {"resultType": "vector"}}\n{"kind": "Node"}', False),
+        ("kind: Node\n", False),
+        ("", False),
+    ],
+)
+def test_a_record_of_answers_alone_is_told_apart(text: str, expected: bool) -> None:
+    record, _ = parse_record("d.yaml", text)
+    assert record.is_measured is expected
+
+
+def test_the_place_of_a_series() -> None:
+    text = '{"data": {"resultType": "vector",\n"result": [{},\n{"metric": {}}]}}\n'
+    record, _ = parse_record("d.json", text)
+    span = record.objects[0].span("data", "result", 1, "metric")
+    assert (span.line, span.column) == (3, 12)
