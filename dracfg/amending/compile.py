@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -17,6 +17,7 @@ from dracfg.cache.documents import KnownFiles
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Details, Last
 from dracfg.check.catalog import check_tenants, tenants_alone
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.diff.touched import catalog_of, touched_tenants
 from dracfg.emit.apply import apply

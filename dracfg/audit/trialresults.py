@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.lower.trials import POLICY, TIER, TRIAL, VERSION
 from dracfg.source.fields import maps, text, texts
 from dracfg.source.records import RecordedObject

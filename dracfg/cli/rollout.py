@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -18,6 +17,7 @@ from dracfg.cli.rebalance import rebalance_plan, recorded
 from dracfg.cli.repository import hint, repository_errors
 from dracfg.cli.rolloutevidence import gates_now, measured, measured_gates, proof
 from dracfg.cli.rollouttext import status_document, status_text
+from dracfg.dataclass import dataclass
 from dracfg.link.moves import pools_at, position
 from dracfg.link.steps import Command, Refused, Step, step
 from dracfg.model.kinds import Rollout

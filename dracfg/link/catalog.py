@@ -7,9 +7,9 @@ mappings that keep the order of the names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.link.driver import Driver
 from dracfg.link.grouping import grouped

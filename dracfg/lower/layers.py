@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.parts import digest
 from dracfg.lower.artifact import K8sObject, Origin, Unit, origin_of

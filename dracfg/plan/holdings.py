@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.link.classes import class_name, classes_by_name
 from dracfg.link.memo import per_catalog
