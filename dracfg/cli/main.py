@@ -113,6 +113,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     counts = sys.implementation.name == "cpython"
     if counts:
         gc.set_threshold(_LITTLE)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else all packages are searched
     code = invoke(arguments)
     if counts:
         gc.freeze()  # the process is at its end: nobody need walk what is left for garbage
