@@ -1,64 +1,95 @@
 """Dataclasses whose methods are written when they are first called, as most never are in one run.
 
-To write and compile the methods of a class takes Python half a millisecond, which for all of them is
-a fourth of what a small repository takes as a whole. Their meaning is that of
-`dataclasses.dataclass`, whose `fields`, `replace` and `asdict` take these classes as their own.
+To list the fields of a class, to write its methods and to compile them takes Python half a
+millisecond, which for all classes is a fourth of what a small repository takes as a whole. Their
+meaning is that of `dataclasses.dataclass`, whose `fields`, `replace` and `asdict` take these classes
+as their own. They have no `InitVar` and no arguments by keyword alone.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
-from functools import partial
+from functools import cache, partial
+from inspect import get_annotations
 from reprlib import recursive_repr
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
 
-Maker = Callable[[type], Any]
 _ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
+_LISTED = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
+"""What the standard library leaves on a class for its functions and for `match`."""
+_OF_INSTANCES = ("__dict__", "__weakref__")
+_Make = Callable[[type], Any]
 
 
-class _Unwritten:
-    """Stands for a method of a class until it is first asked for."""
+class _Later:
+    """Stands for an attribute of a class until it is first asked for; then that is made."""
 
     __slots__ = ("make", "name", "owner")
 
-    def __init__(self, owner: type, name: str, make: Maker) -> None:
-        self.owner, self.name, self.make = owner, name, make
+    def __init__(self, make: _Make) -> None:
+        self.make = make
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.owner, self.name = owner, name
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        method = self.make(self.owner)
-        method.__module__ = self.owner.__module__
-        method.__qualname__ = f"{self.owner.__qualname__}.{self.name}"
-        setattr(self.owner, self.name, method)
-        return method if instance is None else method.__get__(instance, owner)
+        setattr(self.owner, self.name, self.make(self.owner))
+        return getattr(owner if instance is None else instance, self.name)
 
 
 def _dataclass(
     *, frozen: bool = False, slots: bool = False, eq: bool = True, order: bool = False
 ) -> Callable[[type], type]:
     def decorate(cls: type) -> type:
-        own = {name for name, value in vars(cls).items() if value is not None}
-        at_once = _at_once(frozen, slots, eq)
-        for name in at_once.keys() - own:
-            setattr(cls, name, at_once[name])
-        if cls.__doc__ is None:
-            cls.__doc__ = (
-                cls.__name__
-            )  # else the standard library would work out a signature for it
-        made: type = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
-        makers = _makers(frozen, eq, order)
-        for name in makers.keys() - own:
-            setattr(made, name, _Unwritten(made, name, makers[name]))
-        return made
+        held = {name: value for name, value in vars(cls).items() if name not in _OF_INSTANCES}
+        own = {name for name, value in held.items() if value is not None}
+        types = get_annotations(cls)
+        added = {n: value for n, value in _at_once(frozen, slots, eq).items() if n not in own}
+        added |= {n: _Later(make) for n, make in _later(frozen, eq, order).items() if n not in own}
+        defaults = {name: held[name] for name in types if name in held}
+        added |= {n: _Later(partial(_list, name=n, told=(types, defaults))) for n in _LISTED}
+        if slots:
+            return _slotted(cls, types, held, added)
+        for name, value in added.items():
+            setattr(cls, name, value)
+            if isinstance(value, _Later):
+                value.__set_name__(cls, name)
+        return cls
 
     return decorate
 
 
-def _at_once(frozen: bool, slots: bool, eq: bool) -> dict[str, Any]:
-    """What is the same for every class."""
+def _slotted(
+    cls: type, types: Mapping[str, Any], held: Mapping[str, Any], added: Mapping[str, Any]
+) -> type:
+    """The class anew, as slots can't be added to one that is there."""
+    names = [name for name, type_ in types.items() if "ClassVar" not in str(type_)]
+    there = {name for base in cls.__mro__[1:-1] for name in vars(base).get("__slots__", ())}
+    kept = {name: value for name, value in held.items() if name not in names}
+    head = {
+        "__slots__": tuple(name for name in names if name not in there),
+        "__qualname__": cls.__qualname__,
+    }
+    return type(cls)(cls.__name__, cls.__bases__, {**kept, **added, **head})
+
+
+def _list(cls: type, name: str, told: tuple[Mapping[str, Any], Mapping[str, Any]]) -> Any:
+    """What the standard library leaves on a class that has these annotations and defaults."""
+    types, defaults = told
+    head = {"__annotations__": types, "__module__": cls.__module__, "__doc__": cls.__doc__ or ""}
+    bases = tuple(base for base in cls.__bases__ if dataclasses.is_dataclass(base))
+    bare = type(cls.__name__, bases, {**defaults, **head})
+    return getattr(dataclasses.dataclass(init=False, repr=False, eq=False)(bare), name)
+
+
+@cache
+def _at_once(frozen: bool, slots: bool, eq: bool) -> Mapping[str, Any]:
+    """Methods that are the same for every class."""
     found: dict[str, Any] = {"__repr__": _repr}
     if eq and not frozen:
         found["__hash__"] = None
@@ -69,9 +100,10 @@ def _at_once(frozen: bool, slots: bool, eq: bool) -> dict[str, Any]:
     return found
 
 
-def _makers(frozen: bool, eq: bool, order: bool) -> dict[str, Maker]:
-    """Who writes what differs from class to class."""
-    found: dict[str, Maker] = {"__init__": partial(_write_init, frozen=frozen)}
+@cache
+def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Make]:
+    """Who writes the methods that differ from class to class."""
+    found: dict[str, _Make] = {"__init__": partial(_write_init, frozen=frozen)}
     if eq:
         found["__eq__"] = partial(_write_comparison, symbol="==")
     if eq and frozen:
@@ -82,28 +114,30 @@ def _makers(frozen: bool, eq: bool, order: bool) -> dict[str, Maker]:
 
 
 def _write_init(cls: type, frozen: bool) -> Any:
-    known: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": MISSING}
-    parameters, lines = ["self"], []
-    for field in fields(cls):
-        name = value = field.name
-        default = ""
+    listed = [field for field in fields(cls) if field.init or _has_default(field)]
+    known: dict[str, Any] = {"set": object.__setattr__, "MISSING": MISSING}
+    taken, defaults, lines = ["self"], [], []
+    for i, field in enumerate(listed):
+        name = value = f"f{i}"
         if field.default_factory is not MISSING:
-            known[f"_make_{name}"] = field.default_factory
-            value = f"_make_{name}()"
-            if field.init:
-                default, value = "=_MISSING", f"{value} if {name} is _MISSING else {name}"
-        elif field.default is not MISSING:
-            known[f"_default_{name}"] = field.default
-            default = f"=_default_{name}"
-            value = name if field.init else f"_default_{name}"
+            known[f"make{i}"] = field.default_factory
+            value = f"make{i}() if {name} is MISSING else {name}" if field.init else f"make{i}()"
         elif not field.init:
-            continue
+            known[f"default{i}"] = field.default
+            value = f"default{i}"
         if field.init:
-            parameters.append(f"{name}{default}")
-        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+            taken.append(name)
+            defaults += [field.default] if _has_default(field) else []
+        lines.append(f"set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    return _written("__init__", ", ".join(parameters), lines or ["pass"], known)
+    made = _written(cls, f"__init__({', '.join(taken)})", lines or ["pass"], listed, known)
+    made.__defaults__ = tuple(defaults)
+    return made
+
+
+def _has_default(field: Field[Any]) -> bool:
+    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _write_comparison(cls: type, symbol: str) -> Any:
@@ -114,22 +148,47 @@ def _write_comparison(cls: type, symbol: str) -> Any:
         "return NotImplemented",
     ]
     name = "__eq__" if symbol == "==" else next(n for n, s in _ORDER.items() if s == symbol)
-    return _written(name, "self, other", lines, {})
+    return _written(cls, f"{name}(self, other)", lines, compared, {})
 
 
 def _write_hash(cls: type) -> Any:
     hashed = [f for f in fields(cls) if (f.compare if f.hash is None else f.hash)]
-    return _written("__hash__", "self", [f"return hash({_values('self', hashed)})"], {})
+    return _written(cls, "__hash__(self)", [f"return hash({_values('self', hashed)})"], hashed, {})
 
 
-def _values(holder: str, of: list[Field[Any]]) -> str:
-    return f"({''.join(f'{holder}.{field.name}, ' for field in of)})"
+def _values(holder: str, listed: list[Field[Any]]) -> str:
+    return f"({''.join(f'{holder}.f{i}, ' for i, _ in enumerate(listed))})"
 
 
-def _written(name: str, parameters: str, lines: list[str], known: dict[str, Any]) -> Any:
-    body = "\n ".join(lines)
-    exec(f"def {name}({parameters}):\n {body}", known)
-    return known[name]
+def _written(
+    cls: type, head: str, lines: list[str], listed: list[Field[Any]], known: dict[str, Any]
+) -> Any:
+    """The method whose text has `f0`, `f1` and so on in place of the names of the fields `listed`."""
+    names = {f"f{i}": field.name for i, field in enumerate(listed)}
+    code = _compiled(f"def {head}:\n " + "\n ".join(lines))
+    code = code.replace(
+        co_varnames=_renamed(code.co_varnames, names),
+        co_names=_renamed(code.co_names, names),
+        co_consts=_renamed(code.co_consts, names),
+        co_qualname=f"{cls.__qualname__}.{code.co_name}",
+    )
+    made = FunctionType(code, known)
+    made.__module__ = cls.__module__
+    return made
+
+
+def _renamed(found: Iterable[Any], names: Mapping[str, str]) -> tuple[Any, ...]:
+    return tuple(names.get(one, one) if isinstance(one, str) else one for one in found)
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    """The code of a method; classes whose fields differ in their names alone share the work."""
+    made: dict[str, Any] = {}
+    exec(text, made)
+    method = next(value for name, value in made.items() if name != "__builtins__")
+    code: CodeType = method.__code__
+    return code
 
 
 @recursive_repr()

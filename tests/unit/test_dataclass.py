@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import FrozenInstanceError, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
@@ -150,6 +150,15 @@ class Own:
         return 7
 
 
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Box(Generic[Item]):
+    item: Item
+    others: ClassVar[list[str]] = []
+
+
 @dataclass(slots=True)
 class Holder:
     inner: object = None
@@ -175,6 +184,22 @@ def test_properties_are_kept() -> None:
 
 def test_methods_of_its_own_stay() -> None:
     assert (repr(Own(1)), hash(Own(1)), Own(1) == Own(1)) == ("own", 7, True)
+
+
+def test_a_class_may_be_generic() -> None:
+    assert Box[int](1) == Box(1)
+    assert [f.name for f in dataclasses.fields(Box(1))] == ["item"]
+    assert Box.others == []
+
+
+def test_classes_that_differ_in_names_alone() -> None:
+    one, other = (
+        dataclass(frozen=True, slots=True)(type("Made", (), {"__annotations__": names}))
+        for names in ({"a": "int", "f0": "int"}, {"f0": "int", "a": "int"})
+    )
+    assert repr(one(1, 2)) == "Made(a=1, f0=2)"
+    assert repr(other(1, 2)) == "Made(f0=1, a=2)"
+    assert one(a=1, f0=2) == one(1, 2) != one(2, 1)
 
 
 def test_what_holds_itself_is_shown() -> None:
