@@ -9,12 +9,11 @@ as their own. They have no `InitVar` and no arguments by keyword alone.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, FrozenInstanceError, fields
 from functools import cache, partial
 from inspect import get_annotations
 from reprlib import recursive_repr
-from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
@@ -114,81 +113,58 @@ def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Make]:
 
 
 def _write_init(cls: type, frozen: bool) -> Any:
-    listed = [field for field in fields(cls) if field.init or _has_default(field)]
-    known: dict[str, Any] = {"set": object.__setattr__, "MISSING": MISSING}
-    taken, defaults, lines = ["self"], [], []
-    for i, field in enumerate(listed):
-        name = value = f"f{i}"
+    known: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": MISSING}
+    taken, lines = ["self"], []
+    for field in fields(cls):
+        name = value = field.name
         if field.default_factory is not MISSING:
-            known[f"make{i}"] = field.default_factory
-            value = f"make{i}() if {name} is MISSING else {name}" if field.init else f"make{i}()"
-        elif not field.init:
-            known[f"default{i}"] = field.default
-            value = f"default{i}"
-        if field.init:
+            known[f"_make_{name}"] = field.default_factory
+            value = f"_make_{name}()"
+            if field.init:
+                taken.append(f"{name}=_MISSING")
+                value = f"{value} if {name} is _MISSING else {name}"
+        elif field.default is not MISSING:
+            known[f"_default_{name}"] = field.default
+            if field.init:
+                taken.append(f"{name}=_default_{name}")
+            else:
+                value = f"_default_{name}"
+        elif field.init:
             taken.append(name)
-            defaults += [field.default] if _has_default(field) else []
-        lines.append(f"set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+        else:
+            continue
+        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    made = _written(cls, f"__init__({', '.join(taken)})", lines or ["pass"], listed, known)
-    made.__defaults__ = tuple(defaults)
-    return made
-
-
-def _has_default(field: Field[Any]) -> bool:
-    return field.default is not MISSING or field.default_factory is not MISSING
+    return _written(cls, f"__init__({', '.join(taken)})", lines or ["pass"], known)
 
 
 def _write_comparison(cls: type, symbol: str) -> Any:
-    compared = [field for field in fields(cls) if field.compare]
+    compared = [field.name for field in fields(cls) if field.compare]
     lines = [
         "if other.__class__ is self.__class__:",
         f" return {_values('self', compared)} {symbol} {_values('other', compared)}",
         "return NotImplemented",
     ]
     name = "__eq__" if symbol == "==" else next(n for n, s in _ORDER.items() if s == symbol)
-    return _written(cls, f"{name}(self, other)", lines, compared, {})
+    return _written(cls, f"{name}(self, other)", lines, {})
 
 
 def _write_hash(cls: type) -> Any:
-    hashed = [f for f in fields(cls) if (f.compare if f.hash is None else f.hash)]
-    return _written(cls, "__hash__(self)", [f"return hash({_values('self', hashed)})"], hashed, {})
+    hashed = [f.name for f in fields(cls) if (f.compare if f.hash is None else f.hash)]
+    return _written(cls, "__hash__(self)", [f"return hash({_values('self', hashed)})"], {})
 
 
-def _values(holder: str, listed: list[Field[Any]]) -> str:
-    return f"({''.join(f'{holder}.f{i}, ' for i, _ in enumerate(listed))})"
+def _values(holder: str, names: list[str]) -> str:
+    return f"({''.join(f'{holder}.{name}, ' for name in names)})"
 
 
-def _written(
-    cls: type, head: str, lines: list[str], listed: list[Field[Any]], known: dict[str, Any]
-) -> Any:
-    """The method whose text has `f0`, `f1` and so on in place of the names of the fields `listed`."""
-    names = {f"f{i}": field.name for i, field in enumerate(listed)}
-    code = _compiled(f"def {head}:\n " + "\n ".join(lines))
-    code = code.replace(
-        co_varnames=_renamed(code.co_varnames, names),
-        co_names=_renamed(code.co_names, names),
-        co_consts=_renamed(code.co_consts, names),
-        co_qualname=f"{cls.__qualname__}.{code.co_name}",
-    )
-    made = FunctionType(code, known)
-    made.__module__ = cls.__module__
+def _written(cls: type, head: str, lines: list[str], known: dict[str, Any]) -> Any:
+    name = head.partition("(")[0]
+    exec(f"def {head}:\n " + "\n ".join(lines), known)
+    made = known.pop(name)
+    made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.{name}"
     return made
-
-
-def _renamed(found: Iterable[Any], names: Mapping[str, str]) -> tuple[Any, ...]:
-    return tuple(names.get(one, one) if isinstance(one, str) else one for one in found)
-
-
-@cache
-def _compiled(text: str) -> CodeType:
-    """The code of a method; classes whose fields differ in their names alone share the work."""
-    made: dict[str, Any] = {}
-    exec(text, made)
-    method = next(value for name, value in made.items() if name != "__builtins__")
-    code: CodeType = method.__code__
-    return code
 
 
 @recursive_repr()
