@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from dracfg.check.objects import Named, check_units, named
 from dracfg.check.policies import check_policies
 from dracfg.check.standing import Clash, clashes
 from dracfg.check.versions import check_versions
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.emit.files import render_unit
 from dracfg.emit.tree import UnitFiles

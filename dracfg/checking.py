@@ -6,7 +6,6 @@ Knows no emitted object: rules on those are the pipeline's to call, once they ar
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from dracfg.allocate import Inventory
@@ -25,6 +24,7 @@ from dracfg.check.recordednodes import check_nodes
 from dracfg.check.recordedparameters import check_parameters
 from dracfg.check.recordedproofs import check_recorded_proofs
 from dracfg.check.schedulers import check_pod_schedulers
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.link.catalog import Catalog
 from dracfg.link.outlines import NOTHING_OUTLINED, Outlines

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from dracfg.allocate.recorded import GivenRecord
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.model.base import at

@@ -6,7 +6,7 @@ Errors don't end a run: each pass judges what the ones before could make sense o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -37,6 +37,7 @@ from dracfg.check.versions import check_releases
 from dracfg.check.waivers import read_waivers
 from dracfg.check.waiving import waive
 from dracfg.checking import Checked, check_all
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, sort_key
 from dracfg.diagnostics.registry import Level
 from dracfg.emit.layout import OUT

@@ -10,8 +10,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeVar
+
+from dracfg.dataclass import dataclass
 
 Pass = Literal["read", "parse", "index", "expand", "build", "check", "validate", "emit"]
 PIPELINE: tuple[Pass, ...] = (

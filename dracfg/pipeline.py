@@ -7,12 +7,12 @@ run: each pass judges what the ones before could make sense of.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from dracfg.building import Builder, Form, build_all
 from dracfg.checking import check_all
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, sort_key
 from dracfg.emit.apply import AppliedTree, apply
 from dracfg.emit.errors import TreeError

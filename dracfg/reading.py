@@ -8,9 +8,9 @@ before models are imported, which takes as long as some thousand files.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 
 from dracfg.aside import Shared
+from dracfg.dataclass import dataclass
 from dracfg.source import ROOTS, Sources
 from dracfg.source.plain import freeze
 from dracfg.source.reader import Gathered, gather, understand_files, understand_plainly

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span
 from dracfg.link.catalog import Catalog
 from dracfg.model.kinds import AnyDocument, Tenant

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias, TypeVar
 
 from dracfg.allocate.claimcontent import ContentReader
@@ -24,6 +24,7 @@ from dracfg.allocate.shape import (
     shape_faults,
     without,
 )
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, diagnose, sort_key
 from dracfg.kube.features import feature_matrix
 from dracfg.kube.limits import limits

@@ -7,11 +7,12 @@ server's defaults written out. Knows neither files nor the input language of dra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from dracfg.allocate.devices import Origin
 from dracfg.allocate.nodes import NodeSelector
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 
 AllocationMode = Literal["ExactCount", "All"]

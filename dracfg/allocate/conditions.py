@@ -6,9 +6,9 @@ a device fails. Evaluates nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.link.classes import ClassPlan
 from dracfg.link.driver import Driver
 from dracfg.lower.selectors import effective_match, expression

@@ -7,10 +7,11 @@ are brought into this form when they are read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from dracfg.allocate.nodes import NodeSelection
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.kube.quantity import Quantity
 from dracfg.kube.requestpolicy import RequestPolicy

@@ -10,7 +10,7 @@ scheduler's choice among several possible devices.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from dracfg.allocate.constrained import bound
@@ -19,6 +19,7 @@ from dracfg.allocate.narrowing import Ground, Narrowed, narrow
 from dracfg.allocate.reasons import in_the_way
 from dracfg.allocate.search import Choice, Wanted, can_be_met
 from dracfg.cel import EvaluationError
+from dracfg.dataclass import dataclass
 from dracfg.kube.limits import limits
 from dracfg.link.claims import ClaimPlan, ClaimRequest
 from dracfg.link.classes import ClassPlan

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from dracfg.allocate.devices import Device
@@ -16,6 +16,7 @@ from dracfg.allocate.pools import Pool, PoolKey, build_pools
 from dracfg.allocate.shape import KIND
 from dracfg.allocate.slices import Slice, read_slice
 from dracfg.allocate.taintrules import TaintRule, read_taint_rules, wide_rules
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, diagnose, sort_key
 from dracfg.diagnostics.span import whole_file
 from dracfg.source.records import Record, RecordedObject

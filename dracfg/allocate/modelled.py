@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dracfg.allocate.devices import Device
 from dracfg.allocate.inventory import Inventory, load_inventory
 from dracfg.allocate.shape import GROUP, KIND
+from dracfg.dataclass import dataclass
 from dracfg.kube.requestpolicy import RequestPolicy
 from dracfg.link.catalog import Cluster, Pool, PoolDevices, Tier
 from dracfg.link.classes import publishes_shareable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from dracfg.allocate.devices import Device
@@ -12,6 +11,7 @@ from dracfg.allocate.restrictions import UNRESTRICTED, Restrictions
 from dracfg.allocate.search import Amounts
 from dracfg.allocate.selection import Selection
 from dracfg.cel import Undecided
+from dracfg.dataclass import dataclass
 from dracfg.kube.requestpolicy import consumed
 from dracfg.link.claims import Ask, ClaimRequest
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.names import check_label_key, check_label_value
 
 NAME_FIELD = "metadata.name"

@@ -6,10 +6,11 @@ Shapes follow v1 Node (kubernetes/api@v0.36.3:core/v1/types.go). Knows neither s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from dracfg.allocate.devices import Origin, Taint
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.source.fields import mapping, maps, text, texts, value
 from dracfg.source.records import Record, RecordedObject

@@ -7,10 +7,11 @@ Follows GatherPools of kubernetes/dynamic-resource-allocation@v0.36.3
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dracfg.allocate.devices import CounterConsumption, CounterSet, Device
 from dracfg.allocate.slices import Slice
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 
 PoolKey = tuple[str, str]

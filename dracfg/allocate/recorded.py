@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from dracfg.allocate.inventory import Inventory, load_inventory
 from dracfg.allocate.shape import KIND
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.diagnostics.span import whole_file
 from dracfg.link.catalog import Catalog, Cluster

@@ -8,10 +8,11 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.devices import Device, Taint
 from dracfg.allocate.taintrules import TaintRule
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Cluster
 from dracfg.lower.artifact import K8sObject
 from dracfg.lower.quarantine import as_node_taints, device_taint_rules, taint_rule_version

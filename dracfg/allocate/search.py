@@ -11,9 +11,10 @@ neither classes nor the order in which the scheduler would try devices, and weig
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.devices import Attribute, Device
+from dracfg.dataclass import dataclass
 from dracfg.link.claims import Constraint
 
 BUDGET = 200_000

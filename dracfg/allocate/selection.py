@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -27,6 +27,7 @@ from dracfg.cel import (
 )
 from dracfg.cel.devices import OWN_DOMAIN
 from dracfg.cel.environment import CelEnvironment
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.link.claims import Ask
 from dracfg.link.classes import ClassPlan

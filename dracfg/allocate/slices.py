@@ -8,7 +8,7 @@ can't be read is left out: a device, or the slice where the fault lies outside i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from dracfg.allocate.devices import CounterSet, Device, Origin
@@ -16,6 +16,7 @@ from dracfg.allocate.faults import Faults
 from dracfg.allocate.nodes import NodeSelection, read_selection
 from dracfg.allocate.published import ContentReader
 from dracfg.allocate.shape import Shaped, judge_shape
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.kube.features import feature_matrix
 from dracfg.kube.limits import Limits, limits

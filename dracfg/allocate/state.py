@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from dracfg.allocate.claims import Claim, ClaimAllocation, DeviceResult
 from dracfg.allocate.devices import Device
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.structured.allocated import AllocatedState, DeviceId
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 
 ClaimKey: TypeAlias = tuple[str, str]

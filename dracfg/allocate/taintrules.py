@@ -7,9 +7,10 @@ whether a cluster acts on rules is for those who ask.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.devices import Origin, Taint
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.source.fields import mapping, text, value
 from dracfg.source.records import RecordedObject

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Details, Last
 from dracfg.cache.tenants import KnownTenants
 from dracfg.check.catalog import check_tenants, tenants_alone
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.emit.apply import apply
 from dracfg.emit.intact import intact

@@ -10,10 +10,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from dracfg.building import Rendered, states_of
+from dracfg.dataclass import dataclass
 from dracfg.emit.files import KUSTOMIZATION
 from dracfg.emit.lock import Lock, digest
 from dracfg.emit.ownership import HEADER

@@ -7,12 +7,13 @@ kept any more is Forgotten; then the whole has to be compiled.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 from dracfg.cache.documents import KnownFiles
 from dracfg.cache.questions import Question
 from dracfg.cache.tenants import KnownTenants
+from dracfg.dataclass import dataclass
 from dracfg.judging import Lines
 from dracfg.link.catalog import Catalog, Tenant
 from dracfg.link.index import Index

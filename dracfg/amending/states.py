@@ -6,10 +6,11 @@ Of both, files of tenants that can't come to anything else are left as the last 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 from dracfg.amending.recollection import Recollection
+from dracfg.dataclass import dataclass
 from dracfg.diff.touched import catalog_of, differing_tenants, touched
 from dracfg.link.catalog import Catalog
 from dracfg.link.index import index

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -18,6 +17,7 @@ from dracfg.audit.obstacles import Obstacle, Obstacles
 from dracfg.audit.pods import Pod
 from dracfg.audit.view import TIMEOUT, View
 from dracfg.audit.words import claim_object, pod_object
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.kube.quota import CLASS_SUFFIX
 from dracfg.packaged import read_data

@@ -7,7 +7,7 @@ which at least one object was there. Judges nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from dracfg.allocate.claimobjects import CLAIM, TEMPLATE, ClaimTemplate, read_claims
@@ -20,6 +20,7 @@ from dracfg.audit.heldclaims import HeldClaim, held_claim
 from dracfg.audit.pods import Pod, read_pod
 from dracfg.audit.trialresults import TrialPod, trial_pods
 from dracfg.check.recordedaccess import access_objects
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.kube.quantity import Quantity
 from dracfg.lower.policyversions import POLICY, VERSION

@@ -6,10 +6,11 @@ Reads both forms: v1 with `involvedObject` and `message`, events.k8s.io/v1 with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from dracfg.allocate.devices import Origin
+from dracfg.dataclass import dataclass
 from dracfg.source.fields import mapping, text
 from dracfg.source.records import RecordedObject
 from dracfg.source.times import parse_time

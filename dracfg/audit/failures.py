@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from dracfg.audit.finding import Handling
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 FailureClass = Literal["transient", "parameters", "health", "leaked", "unclassified"]

@@ -6,11 +6,11 @@ The claim itself is read by `allocate.claimobjects`; here stands what no allocat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from dracfg.allocate.claims import Claim, DeviceRequest, DeviceResult
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.lower.templates import REQUESTS, TENANT
 from dracfg.source.fields import flag, maps, text

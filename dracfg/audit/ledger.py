@@ -7,7 +7,7 @@ nobody else before the node is fenced.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from dracfg.allocate.devices import Device
@@ -15,6 +15,7 @@ from dracfg.allocate.state import UNUSED
 from dracfg.audit.nodes import lost_node
 from dracfg.audit.tiers import Tiers
 from dracfg.audit.view import DeviceId, Holding, View
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 
 State = Literal["idle", "allocated", "shared", "unknown", "unpublished"]

@@ -9,12 +9,12 @@ pkg/controller/resourceclaim/controller.go).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from dracfg.allocate.nodestates import NodeState
 from dracfg.audit.dump import Dump
+from dracfg.dataclass import dataclass
 from dracfg.model.reclaim import Fencing
 from dracfg.source.times import parse_time
 

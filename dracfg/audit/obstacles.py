@@ -7,7 +7,7 @@ enough on one node, constraints. An estimate for people; `dracfg place` and the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.claims import DeviceRequest
 from dracfg.allocate.devices import Device
@@ -17,6 +17,7 @@ from dracfg.audit.heldclaims import HeldClaim
 from dracfg.audit.view import View
 from dracfg.audit.words import count
 from dracfg.cel import CelEnvironment, EvaluationError, Program, device_environment
+from dracfg.dataclass import dataclass
 from dracfg.kube.features import feature_matrix
 from dracfg.kube.quantity import Quantity
 from dracfg.kube.requestpolicy import consumed

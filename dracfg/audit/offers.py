@@ -6,10 +6,10 @@ Only capacity crosses: no claim and no device is shared over namespaces.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from dracfg.audit.ledger import Ledger
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.classes import class_name
 from dracfg.model.tenant import AcceptedOffer

@@ -6,10 +6,11 @@ Shapes follow v1 Pod (kubernetes/api@v0.37.0-rc.0:core/v1/types.go). Knows neith
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from dracfg.allocate.devices import Origin
+from dracfg.dataclass import dataclass
 from dracfg.source.fields import flag, mapping, maps, text
 from dracfg.source.records import RecordedObject
 from dracfg.source.times import parse_time

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -21,6 +20,7 @@ from dracfg.check.inventory import check_inventory
 from dracfg.check.reconciled import cluster_nodes
 from dracfg.check.recordednodes import check_recorded_nodes
 from dracfg.check.schedulers import check_pod_schedulers
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, sort_key
 from dracfg.diagnostics.render.document import finding_document, report
 from dracfg.link.catalog import Catalog, Cluster

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dracfg.allocate.devices import Device
 from dracfg.audit.view import View
 from dracfg.check.tierdevices import TierDevices
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.kube.requestpolicy import RequestPolicy, consumed
 from dracfg.link.catalog import Tier

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from dracfg.allocate.claims import DeviceResult
 from dracfg.audit.heldclaims import HeldClaim
 from dracfg.audit.pods import pod_claims
+from dracfg.dataclass import dataclass
 from dracfg.lower.trials import POLICY, TIER, TRIAL, VERSION
 from dracfg.source.fields import maps, text, texts
 from dracfg.source.records import RecordedObject

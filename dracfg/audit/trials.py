@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal
 
 from dracfg.audit.sharedresults import by_share
 from dracfg.audit.trialresults import GOOD_END, ShareResult, TrialPod
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 from dracfg.source.times import format_time
 

@@ -6,7 +6,6 @@ What every rule starts from. Without a catalog the same view stands, with fewer 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 
@@ -18,6 +17,7 @@ from dracfg.audit.dump import Dump
 from dracfg.audit.events import Event
 from dracfg.audit.heldclaims import HeldClaim, Note
 from dracfg.audit.pods import Pod
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.link.catalog import Catalog, Cluster, Policy, Tenant, Tier
 from dracfg.link.classes import ClassPlan, device_classes

@@ -6,11 +6,11 @@ The bytes are kept too: what changed since is told from what it was.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from dracfg.cache.entry import FOLDER
 from dracfg.cache.pieces import Pieces
+from dracfg.dataclass import dataclass
 from dracfg.source.files import SourceFile
 from dracfg.source.seen import key_of, key_with
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal, cast
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Severity, Span, Waived
 
 Verdict = Literal["proven", "refuted", "unknown"]

@@ -7,10 +7,10 @@ cut short, or be there twice. Knows nothing of what a part holds.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from dracfg.cache.entry import FOLDER, put_entry, read_entry
+from dracfg.dataclass import dataclass
 
 PARTS = FOLDER / "shards"
 """Below the repository's root."""

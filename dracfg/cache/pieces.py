@@ -14,11 +14,11 @@ import json
 import mmap
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from dracfg.cache.compiler import compiler
 from dracfg.cache.entry import put_file
+from dracfg.dataclass import dataclass
 
 _DIGEST = 32
 """Bytes of a SHA-256."""

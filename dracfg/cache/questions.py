@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
+from dracfg.dataclass import dataclass
 from dracfg.source.tree import DiskTree, Target, TooLarge, Tree, TreeEntry
 
 _T = TypeVar("_T")

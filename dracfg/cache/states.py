@@ -7,11 +7,11 @@ somebody edited, or took from another revision, is read as ever.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from dracfg.cache.entry import FOLDER
 from dracfg.cache.pieces import Pieces
+from dracfg.dataclass import dataclass
 from dracfg.emit.lock import Lock
 
 _SIGN = "sha256:"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from dracfg.cache.entry import FOLDER, read_entry, write_entry
 from dracfg.cache.outcome import Outcome, findings_from, findings_to, from_data, to_data
 from dracfg.cache.questions import Question, stand
 from dracfg.cache.tenants import KnownTenants, from_bytes, to_bytes
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.emit.intact import intact
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dracfg.dataclass import dataclass
 from dracfg.link.outlines import Outlines
 from dracfg.source.plain import freeze, thaw
 

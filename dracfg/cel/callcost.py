@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from dracfg.cel.outcomes import UNBOUNDED, Cost
 from dracfg.cel.signatures import Type, opaque_types
 from dracfg.cel.syntax import Expression, Literal
+from dracfg.dataclass import dataclass
 
 __all__ = ["Argument", "estimate_call"]
 

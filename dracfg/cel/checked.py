@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ from dracfg.cel.scope import Inputs, Scope, Value
 from dracfg.cel.signatures import Type, opaque_types
 from dracfg.cel.syntax import Expression, Identifier, walk
 from dracfg.cel.validation import validate
+from dracfg.dataclass import dataclass
 
 __all__ = ["CheckingEngine"]
 

@@ -11,7 +11,6 @@ have other names than cel-go's, the dearer reading is taken. Loops are never est
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dracfg.cel.callcost import Argument, estimate_call
 from dracfg.cel.outcomes import UNBOUNDED, Cost
@@ -27,6 +26,7 @@ from dracfg.cel.syntax import (
     MessageLiteral,
     Select,
 )
+from dracfg.dataclass import dataclass
 
 __all__ = ["COST_LIMIT", "estimate"]
 

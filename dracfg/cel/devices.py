@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from dracfg.cel.semver import Semver
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 
 __all__ = ["OWN_DOMAIN", "AttributeValue", "DeviceFacts", "Read"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dracfg.cel.cost import COST_LIMIT
 from dracfg.cel.engines import preferred_engine
@@ -19,6 +19,7 @@ from dracfg.cel.outcomes import CompileFailure, Cost, Undecided, place
 from dracfg.cel.program import Program
 from dracfg.cel.scope import Engine, Scope
 from dracfg.cel.signatures import Library, Type, libraries, minor_number
+from dracfg.dataclass import dataclass
 
 __all__ = ["CelEnvironment", "admission_environment", "device_environment"]
 

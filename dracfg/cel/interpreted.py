@@ -11,7 +11,6 @@ import datetime
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import celpy
@@ -29,6 +28,7 @@ from dracfg.cel.reads import find_reads
 from dracfg.cel.scope import Inputs, Scope, Value
 from dracfg.cel.signatures import Type, libraries
 from dracfg.cel.syntax import Call, Expression, Identifier, Literal, Select
+from dracfg.dataclass import dataclass
 
 __all__ = ["InterpretingEngine"]
 

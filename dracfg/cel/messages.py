@@ -11,7 +11,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from typing import Any
 
@@ -37,6 +37,7 @@ from dracfg.cel.functions.formats import NamedFormat
 from dracfg.cel.functions.networks import Block
 from dracfg.cel.functions.urls import Url
 from dracfg.cel.semver import Semver
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.packaged import read_data
 

@@ -7,7 +7,8 @@ text, `line` from 1, `column` from 1, as cel-go prints them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from dracfg.dataclass import dataclass
 
 __all__ = [
     "UNBOUNDED",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.cel.devices import DeviceFacts, Read
 from dracfg.cel.outcomes import Cost, EvaluationError, Undecided
 from dracfg.cel.scope import Compiled, Inputs, Value
 from dracfg.cel.signatures import Type
 from dracfg.cel.syntax import Expression
+from dracfg.dataclass import dataclass
 
 __all__ = ["Program"]
 

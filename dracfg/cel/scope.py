@@ -5,13 +5,13 @@ A plain value, so that engines can keep what they make of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from dracfg.cel.devices import DeviceFacts, Read
 from dracfg.cel.outcomes import CompileFailure, Cost, EvaluationError, Undecided
 from dracfg.cel.signatures import Library, Type, libraries
 from dracfg.cel.syntax import Expression
+from dracfg.dataclass import dataclass
 
 __all__ = ["Compiled", "Engine", "Inputs", "Scope", "Value"]
 

@@ -8,8 +8,9 @@ equality, and CEL has no way to print a version.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import total_ordering
+
+from dracfg.dataclass import dataclass
 
 __all__ = ["Semver"]
 

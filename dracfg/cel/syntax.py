@@ -7,10 +7,10 @@ may not know where the tree comes from.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from dracfg.cel.signatures import Type
+from dracfg.dataclass import dataclass
 
 __all__ = [
     "Call",

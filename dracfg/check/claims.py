@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import gcd
 
 from dracfg.check.rule import Rule, listed
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.kube.limits import limits
 from dracfg.link.catalog import Catalog, Cluster, Grant, Place, Tenant

@@ -7,13 +7,13 @@ a fact of its preset. Whether the parameters themselves fit is judged elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from dracfg.check.places import key_place, place
 from dracfg.check.rule import Rule, listed, suggestion
 from dracfg.check.uses import entitled
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Policy, Tier
 from dracfg.link.driver import Driver

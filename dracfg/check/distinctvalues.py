@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.narrowing import Ground
@@ -11,6 +10,7 @@ from dracfg.allocate.search import values
 from dracfg.allocate.selection import Selection
 from dracfg.allocate.structured import Features
 from dracfg.allocate.structured.behaviour import behaviour_of
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.link.catalog import Catalog
 from dracfg.link.claims import Constraint

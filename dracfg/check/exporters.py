@@ -7,11 +7,11 @@ devices itself, since a query that counts them no longer says which exporter did
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from dracfg.allocate.devices import Origin
 from dracfg.check.nodefacts import ExporterFact, exporter_metrics, node_facts
 from dracfg.check.rule import listed
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.source.prometheus import NotAnAnswer, Result, results_of
 from dracfg.source.records import ANSWER, Record, RecordedObject

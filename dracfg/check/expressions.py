@@ -7,7 +7,7 @@ by dracfg and only have to compile. Each text is compiled once for each environm
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.check.lints.context import Modelled
 from dracfg.check.lints.facts import DriverFacts
@@ -18,6 +18,7 @@ from dracfg.check.lints.text import edited
 from dracfg.check.places import place
 from dracfg.check.scalarplaces import first_line, part_of, takes
 from dracfg.check.selectors import label_places
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tier
 from dracfg.link.classes import ClassPlan, device_classes

@@ -7,11 +7,11 @@ the release fill in the rest. Judges nothing: rules ask here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from dracfg.check.places import key_place, place
 from dracfg.check.uses import listing
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.link.catalog import Catalog, Cluster, Pool
 from dracfg.link.driver import Driver

@@ -6,10 +6,10 @@ Judges nothing: rules ask here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 from dracfg.check.places import distinct_spans, key_place, place
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Related, Span
 from dracfg.kube.distributions import distribution
 from dracfg.kube.features import ABSENT, GateState, feature_matrix

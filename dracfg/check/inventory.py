@@ -7,7 +7,6 @@ are for the rules on selectors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from dracfg.allocate.conditions import Condition, conditions
 from dracfg.allocate.devices import Device
@@ -19,6 +18,7 @@ from dracfg.check.drift import check_drift
 from dracfg.check.places import place
 from dracfg.check.reconciled import ClusterNodes
 from dracfg.check.rule import listed
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.classes import ClassPlan, device_classes

@@ -6,10 +6,10 @@ Judged on each cluster where the profile is emitted: drivers, versions and tiers
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dracfg.check.places import key_place
 from dracfg.check.rule import Rule, listed, suggestion
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant, Tier
 from dracfg.link.exposure import Exposure, exposures, written_key

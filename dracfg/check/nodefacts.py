@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 _BETWEEN = re.compile(r"[-_\s]+")

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dracfg.check.nodefacts import NodeFacts, memory_tolerance, node_facts, plain_product
 from dracfg.check.reconciled import ClusterNodes, Figures, whole_devices
 from dracfg.check.rule import listed
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Cluster, Pool, Tier

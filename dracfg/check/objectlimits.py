@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from dracfg.check.objectnames import CLAIM_KINDS, asks_of, claim_spec_of
 from dracfg.check.places import profile_of, request_origin, span_of
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, diagnose
 from dracfg.kube.limits import Limits, limits
 from dracfg.kube.names import LABEL_LENGTH, SUBDOMAIN_LENGTH

@@ -7,7 +7,7 @@ fault in many namespaces is one finding.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 from typing import Any
 
@@ -31,6 +31,7 @@ from dracfg.check.reserved import (
     tracking_keys,
 )
 from dracfg.check.tenancy import contested_namespaces
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.objects import SchemaFault, UnknownKind, schema_faults
 from dracfg.link.catalog import Catalog

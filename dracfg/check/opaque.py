@@ -7,7 +7,7 @@ parameters are held against the driver's own schema here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from dracfg.check.gatesettings import Setting, gate_entry, gate_settings
 from dracfg.check.parameters import ParameterFault, UnusableSchema, parameter_faults
 from dracfg.check.places import key_place, place
 from dracfg.check.rule import listed, suggestion
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Pool, Tenant
 from dracfg.link.driver import Driver

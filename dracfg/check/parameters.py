@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
+from dracfg.dataclass import dataclass
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

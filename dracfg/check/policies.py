@@ -16,12 +16,13 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 from string import Template
 from typing import TYPE_CHECKING
 
 from dracfg.check.places import distinct_spans, key_place, span_of
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.admission.literals import literal

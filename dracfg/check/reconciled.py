@@ -8,13 +8,14 @@ from. Judges nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.devices import Device
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.nodestates import NodeState, read_node_states
 from dracfg.check.exporters import Exported, exporter_counts
 from dracfg.check.nodefacts import NodeFacts, node_facts, plain_product
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span
 from dracfg.link.catalog import Catalog, Cluster, Pool, Tier
 from dracfg.link.driver import Driver

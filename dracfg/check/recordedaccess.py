@@ -8,9 +8,9 @@ Source: kubernetes/kubernetes@v1.36.3:plugin/pkg/auth/authorizer/rbac/bootstrapp
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.source.fields import maps, text, value
 from dracfg.source.records import Record, RecordedObject

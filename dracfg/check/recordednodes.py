@@ -7,11 +7,11 @@ the numbers and with what two that agree say about the third; nodes that differ 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from dracfg.check.nodelabels import Seen, label_differences, unlike_nodes
 from dracfg.check.reconciled import ClusterNodes, Figures
 from dracfg.check.rule import listed
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Pool
 from dracfg.link.driver import Driver

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from dracfg.allocate.devices import Device
 from dracfg.allocate.inventory import Inventory
@@ -16,6 +15,7 @@ from dracfg.check.drift import pool_nodes
 from dracfg.check.guarantees import number_place
 from dracfg.check.rule import listed
 from dracfg.check.tierdevices import TierDevices
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tier
 from dracfg.model.base import at

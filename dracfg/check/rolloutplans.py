@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dracfg.check.rule import Rule, listed
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, diagnose
 from dracfg.kube.distributions import distribution
 from dracfg.kube.features import feature_matrix

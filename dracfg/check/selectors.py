@@ -6,10 +6,10 @@ Judges the structured form alone; raw CEL is type-checked elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dracfg.check.rule import Rule, suggestion
 from dracfg.check.uses import pairs
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog
 from dracfg.link.driver import Driver

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 Kind = Literal["credential", "serial number", "identity"]

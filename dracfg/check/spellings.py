@@ -6,10 +6,10 @@ In one map the one condition even replaces the other without a word.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from dracfg.check.rule import Rule
 from dracfg.check.uses import pairs
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog
 from dracfg.link.driver import Driver

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from dracfg.check.places import place, span_of
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster, Tenant
 from dracfg.lower.artifact import Artifact, Origin, Unit

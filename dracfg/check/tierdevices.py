@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.devices import Device
 from dracfg.allocate.selection import Selection
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Tier
 from dracfg.link.classes import ClassPlan, device_classes
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dracfg.check.rule import Rule
 from dracfg.check.uses import Use, pairs
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Tier

@@ -7,8 +7,8 @@ have it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.link.catalog import Catalog, Policy, Pool, Tenant, Tier
 from dracfg.link.driver import Driver

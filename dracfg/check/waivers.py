@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 
 from dracfg.check.rule import listed
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose, did_you_mean
 from dracfg.diagnostics.registry import rules
 from dracfg.source import Sources

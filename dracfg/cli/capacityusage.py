@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import click
 
 from dracfg.cli.capacitytext import columns
 from dracfg.cli.output import plural
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog
 from dracfg.plan.estimate import estimates
 from dracfg.plan.usage import NotUsage, Series, kept_objectives, read_series, uses

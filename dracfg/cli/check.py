@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from dracfg.cli.output import (
 )
 from dracfg.cli.progress import progress
 from dracfg.cli.repository import Lines, lines_below, repository_errors, require_clusters
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics.registry import Level
 from dracfg.diagnostics.render.document import report
 from dracfg.diagnostics.selection import Selection

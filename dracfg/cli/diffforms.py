@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dracfg.cli.output import HOST_FORMS, Findings, host_text
+from dracfg.dataclass import dataclass
 from dracfg.diff.document import document_text
 from dracfg.diff.plan import DiffPlan
 

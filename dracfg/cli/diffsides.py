@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import click
 from dracfg.cache.questions import Question
 from dracfg.cli.output import plural
 from dracfg.cli.repository import hint, repository_errors
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.diff.narrowing import narrow, unmatched
 from dracfg.diff.plan import DiffPlan, EndState, compare, sorted_changes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics.pages import page
 from dracfg.diagnostics.registry import Rule, rules
 from dracfg.diff.change import ChangeKind, change_kinds

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -13,6 +12,7 @@ import click
 from dracfg.cli import exits, options
 from dracfg.cli.fix import replace_file
 from dracfg.cli.output import findings_text, plural
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span
 from dracfg.format import Formatted, Unformatted, format_file
 from dracfg.model.base import API_VERSION

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
@@ -17,6 +16,7 @@ from pathlib import Path, PurePosixPath
 import click
 
 from dracfg.cli import exits
+from dracfg.dataclass import dataclass
 
 LISTING = "files.yaml"
 SCHEMAS = "schemas"

@@ -44,6 +44,9 @@ COMMANDS = {
 _MODULES = {"import": "drafting"}
 """Modules of commands that can't have their name."""
 _FIRST = ("init", "check", "compile")
+_LITTLE = 50_000
+"""New objects that needn't be walked for garbage: what is imported alone makes many times what Python
+takes for many, and all of it stays."""
 
 
 class _Commands(click.Group):
@@ -107,8 +110,12 @@ def main(ctx: click.Context, debug: bool) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Runs dracfg and leaves the process with one of the documented exit codes."""
+    counts = sys.implementation.name == "cpython"
+    if counts:
+        gc.set_threshold(_LITTLE)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else all packages are searched
     code = invoke(arguments)
-    if sys.implementation.name == "cpython":
+    if counts:
         gc.freeze()  # the process is at its end: nobody need walk what is left for garbage
     sys.exit(code)
 

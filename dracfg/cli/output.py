@@ -8,13 +8,14 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dracfg.cli import exits
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.diagnostics.render.concise import render_concise
 from dracfg.diagnostics.render.plain import plain

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -24,6 +23,7 @@ from dracfg.cli.rolloutevidence import (
     recorded_evidence,
 )
 from dracfg.cli.rollouttext import status_document, status_text
+from dracfg.dataclass import dataclass
 from dracfg.link.moves import pools_at, position
 from dracfg.link.steps import Command, Refused, Step, step
 from dracfg.model.kinds import Rollout

@@ -7,11 +7,11 @@ name the family. The rules lie in `rules.yaml` beside this module, the families 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 Level = Literal["intent", "inventory", "live"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics.diagnostic import Diagnostic
 from dracfg.diagnostics.registry import families, rules
 from dracfg.diagnostics.suggestion import did_you_mean

@@ -7,8 +7,8 @@ capacity that is divided, or parts of one kind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.diff.markets import Place, markets_by_place
 from dracfg.diff.pair import Pair
 from dracfg.kube.quantity import Quantity

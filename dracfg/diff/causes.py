@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
+from dracfg.dataclass import dataclass
 from dracfg.diff.change import Change
 from dracfg.diff.words import bounded
 from dracfg.packaged import read_data

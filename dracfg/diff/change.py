@@ -7,12 +7,12 @@ there. Knows nothing of how changes are found or shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.packaged import read_data
 

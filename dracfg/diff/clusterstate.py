@@ -7,9 +7,9 @@ servers fill in is no difference. Knows nothing of how a server is reached.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.diff.change import Change, Impact, change
 from dracfg.diff.objects import FieldDifference, How, impact_of

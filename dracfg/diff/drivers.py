@@ -7,11 +7,11 @@ in the selectors that the later side would emit, raw CEL among them, and in what
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dracfg.cel import Program, device_environment
 from dracfg.cel.devices import OWN_DOMAIN
 from dracfg.check.places import place
+from dracfg.dataclass import dataclass
 from dracfg.diff.change import Change, Flag, Impact, change
 from dracfg.diff.counterparts import alike, drivers
 from dracfg.diff.pair import Pair

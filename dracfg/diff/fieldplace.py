@@ -6,8 +6,9 @@ Knows both states of one document and the catalogs around them; nothing of what 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.diff.change import Change, Flag, Impact, change
 from dracfg.link.catalog import Catalog, Pool, PoolDevices

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 Role = Literal["told", "fields", "holder", "identity"]

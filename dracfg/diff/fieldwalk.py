@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.diff.change import Change
 from dracfg.diff.counterparts import alike
 from dracfg.diff.fieldamounts import amounts, nodes

@@ -7,9 +7,9 @@ made again only for those.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dracfg.check.jointclaims import joint_features, profile_place
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.diff.change import Change, change
 from dracfg.diff.pair import Pair, Side

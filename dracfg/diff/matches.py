@@ -7,12 +7,12 @@ where the record itself has changed, what that alone makes of a tier is a line o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from dracfg.allocate import Inventory
 from dracfg.allocate.devices import Device
 from dracfg.allocate.selection import Selection
 from dracfg.check.places import place
+from dracfg.dataclass import dataclass
 from dracfg.diff.change import Change, change
 from dracfg.diff.classes import entitled
 from dracfg.diff.counterparts import clusters, same_platform

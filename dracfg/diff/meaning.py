@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.packaged import read_data
 

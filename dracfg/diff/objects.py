@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.diff.change import Change, Flag, Impact, change
 from dracfg.diff.meaning import K8sObject, drivers_of, meaning_of
 from dracfg.diff.pair import Pair

@@ -6,8 +6,8 @@ Knows judgements; nothing of where they were read from.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.diff.change import Change
 from dracfg.pipeline import Judgement

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, sort_key
 from dracfg.diff.capacity import CapacityRow, capacity_rows
 from dracfg.diff.causes import folded

@@ -7,10 +7,10 @@ ends; so nothing that lives is touched, and what is refused is the next claim.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from dracfg.check.places import place
 from dracfg.check.rule import listed
+from dracfg.dataclass import dataclass
 from dracfg.diff.change import Change, Impact, change
 from dracfg.diff.pair import Pair
 from dracfg.diff.words import bounded, few, plural

@@ -8,9 +8,9 @@ number of its holders, differs between the sides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from dracfg.check.guarantees import number_place
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span
 from dracfg.diff.change import Change, change
 from dracfg.diff.counterparts import same_platform

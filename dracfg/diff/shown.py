@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from dracfg.dataclass import dataclass
 from dracfg.diff.pair import Pair
 
 

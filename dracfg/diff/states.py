@@ -7,7 +7,6 @@ is checked out. Knows how states are named; nothing of what is compared in them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from dracfg.aside import processors
 from dracfg.checking import check_all
+from dracfg.dataclass import dataclass
 from dracfg.diff.pair import Pair, Side
 from dracfg.diff.told import Told
 from dracfg.diff.touched import of_others, tells_all, touched_tenants

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from dracfg.check.places import span_of
 from dracfg.check.rule import listed
 from dracfg.check.standing import first_change
+from dracfg.dataclass import dataclass
 from dracfg.diff.change import Change, change
 from dracfg.diff.counterparts import changed_tenants, clusters, same_platform, tenants
 from dracfg.diff.pair import Pair, Side

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 
 from dracfg.allocate import Inventory
 from dracfg.check.catalog import check_tenants, tenants_alone
 from dracfg.checking import Checked, check_all
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.diff.touched import catalog_of
 from dracfg.link.catalog import Catalog

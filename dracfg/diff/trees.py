@@ -6,9 +6,9 @@ Files of the same bytes are not read twice. Knows the layout of `out/`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span
 from dracfg.diff.change import Change, change
 from dracfg.diff.objects import (

@@ -6,11 +6,12 @@ They are those of the later side: what runs is what a merge meets. Judges none o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dracfg.allocate.claimobjects import read_claims
 from dracfg.audit.heldclaims import HeldClaim, held_claim
 from dracfg.audit.pods import Pod, read_pod
+from dracfg.dataclass import dataclass
 from dracfg.diff.change import Change
 from dracfg.diff.pair import Pair
 from dracfg.diff.words import bounded

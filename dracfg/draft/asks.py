@@ -7,9 +7,9 @@ ended asks for nothing. Knows no tier.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.draft.facts import facts
 from dracfg.draft.recording import Recording
 from dracfg.draft.resources import Names, Resource

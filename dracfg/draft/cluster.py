@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.draft.decisions import Decision
 from dracfg.draft.facts import facts
 from dracfg.draft.recording import Recording

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.draft.asks import Ask, asked_names, read_asks
 from dracfg.draft.cluster import DraftCluster, read_cluster
 from dracfg.draft.decisions import Decision

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
 
 from dracfg.check.nodefacts import NodeFacts as KnownFacts
 from dracfg.check.nodefacts import node_facts
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 

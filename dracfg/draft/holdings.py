@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.devices import Device
+from dracfg.dataclass import dataclass
 from dracfg.draft.decisions import Decision
 from dracfg.draft.facts import NodeFacts, facts
 from dracfg.draft.plugins import Replicas

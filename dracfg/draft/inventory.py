@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dracfg.allocate.inventory import load_inventory
+from dracfg.dataclass import dataclass
 from dracfg.draft.cluster import DraftCluster
 from dracfg.draft.decisions import Decision
 from dracfg.draft.pools import Hardware

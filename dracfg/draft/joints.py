@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.draft.asks import Ask
 from dracfg.draft.facts import facts
 from dracfg.draft.needs import Offer, Placed

@@ -6,8 +6,8 @@ Promises no more than there is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.draft.asks import Ask
 from dracfg.draft.decisions import Decision
 from dracfg.draft.facts import facts

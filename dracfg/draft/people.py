@@ -6,9 +6,9 @@ Roles of somebody's making say nothing by their names; they are questions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.draft.decisions import Decision
 from dracfg.draft.recording import Recording
 from dracfg.draft.scalars import flow_map, scalar

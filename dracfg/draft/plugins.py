@@ -7,9 +7,10 @@ and the numbers in resources and arguments of Intel's plugins. Knows no node.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.draft.facts import SharedNumber, facts
 from dracfg.plan.workloads import pod_specs
 from dracfg.source.fields import mapping, maps, text, texts, value

@@ -7,8 +7,9 @@ workload.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dracfg.dataclass import dataclass
 from dracfg.draft.decisions import Decision
 from dracfg.draft.facts import facts
 from dracfg.draft.holdings import Holding, Make, holdings

@@ -7,11 +7,11 @@ their record. Judges nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dracfg.allocate.inventory import Inventory, load_inventory
 from dracfg.allocate.nodestates import NodeState, read_node_states
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.draft.plugins import PluginFile, Plugins, read_plugins
 from dracfg.kube.quantity import Quantity

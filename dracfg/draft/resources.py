@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import cache
 
+from dracfg.dataclass import dataclass
 from dracfg.draft.facts import facts
 from dracfg.kube.names import check_driver_name, check_extended_resource_name
 from dracfg.link.presets import Preset, load_preset, preset_names

@@ -6,8 +6,8 @@ A move needs something that the workloads gain by it, and nothing that stands in
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.draft.asks import Ask, Trait
 from dracfg.draft.joints import tiers_of_pods
 from dracfg.draft.needs import Need, Placed

@@ -10,9 +10,9 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from dracfg.dataclass import dataclass
 from dracfg.emit import syscalls
 from dracfg.emit.errors import TreeError, reason_of
 from dracfg.emit.layout import LOCK_NAME, prefixes

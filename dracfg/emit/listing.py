@@ -5,8 +5,9 @@ Symbolic links are named and never followed, and no file is opened but the one `
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from dracfg.dataclass import dataclass
 
 # Without O_NONBLOCK a named pipe in a file's place would hold the run for good.
 _READ = (

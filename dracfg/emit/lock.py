@@ -7,10 +7,10 @@ reading of the files, because each of them says whose it is.
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from dracfg.dataclass import dataclass
 from dracfg.emit.errors import reason_of
 from dracfg.emit.layout import LOCK_NAME, stays_inside, unit_of
 from dracfg.emit.listing import read

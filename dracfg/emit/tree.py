@@ -5,11 +5,12 @@ hold, only whose they are: ours by the lock or by their mark, or somebody else's
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.emit.errors import TreeError, reason_of
 from dracfg.emit.layout import LOCK_NAME, STAGE_NAME, is_synced, prefixes, stays_inside, unit_of
 from dracfg.emit.listing import Listing, list_folder, read

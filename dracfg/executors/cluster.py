@@ -10,10 +10,10 @@ import asyncio
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
+from dracfg.dataclass import dataclass
 from dracfg.executors.errors import NoDask, OtherVersion, Unreachable, sendable
 
 T = TypeVar("T")

@@ -16,7 +16,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
@@ -25,6 +24,7 @@ from traceback import format_exception
 from typing import Generic, TypeVar
 
 from dracfg.aside import FORKS
+from dracfg.dataclass import dataclass
 from dracfg.executors.errors import sendable
 
 T = TypeVar("T")

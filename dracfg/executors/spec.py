@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
+
+from dracfg.dataclass import dataclass
 
 Kind = Literal["process", "thread", "dask"]
 

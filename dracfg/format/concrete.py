@@ -7,7 +7,8 @@ Lines of comments are text from the `#` on, and "" stands for an empty line betw
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from dracfg.dataclass import dataclass
 
 Position = tuple[int, int]
 """Line and column, from 1, as spans count."""

@@ -6,9 +6,10 @@ Knows names only; rendering the files is not its task.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 __all__ = ["Distribution", "distribution", "distributions"]

@@ -7,10 +7,11 @@ answers questions about them. It may not know what dracfg writes or what a user 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 __all__ = [

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.features import feature_matrix
 from dracfg.kube.pointers import escape
 from dracfg.packaged import read_data

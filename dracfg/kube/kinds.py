@@ -7,9 +7,9 @@ properties over all versions of its group.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 __all__ = ["Kind", "kind_of", "kinds"]

@@ -7,10 +7,10 @@ where gates are written.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 __all__ = ["KueueGate", "KueuePurpose", "kueue_gate", "kueue_gates", "kueue_versions"]

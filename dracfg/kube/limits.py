@@ -7,10 +7,10 @@ not know which object is being judged.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.features import feature_matrix
 from dracfg.packaged import read_data
 

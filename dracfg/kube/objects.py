@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.pointers import escape
 
 if TYPE_CHECKING:

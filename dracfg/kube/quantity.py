@@ -11,9 +11,11 @@ every quantity needs a digit, as the grammar in the API documentation says.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal
+
+from dracfg.dataclass import dataclass
 
 __all__ = ["Format", "Quantity"]
 

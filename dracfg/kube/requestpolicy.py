@@ -8,9 +8,9 @@ claims hold already.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import NANO_PER_MILLI, NANO_PER_UNIT, Quantity
 
 __all__ = ["RequestPolicy", "ValidRange", "consumed"]

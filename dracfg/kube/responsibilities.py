@@ -7,11 +7,11 @@ policies but the names that the data gives.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 

@@ -7,10 +7,11 @@ mappings that keep the order of the names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.link.driver import Driver
 from dracfg.link.grouping import grouped

@@ -7,8 +7,9 @@ devices would force them onto a single PCIe root.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Tenant, Tier
 from dracfg.link.classes import ClassPlan, class_name, classes_by_name

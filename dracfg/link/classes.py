@@ -7,9 +7,9 @@ DeviceClass is for `lower/`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Cluster, Part, Policy, Tier
 from dracfg.link.driver import Driver

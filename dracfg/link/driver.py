@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.link.presetdata import InstallerFact
 from dracfg.link.presets import Preset
 from dracfg.model import kinds

@@ -7,9 +7,9 @@ only says which a library of its time can write. Judges nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.features import feature_matrix
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Cluster, Tier

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.metrics import metrics
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Cluster, Pool, Tier

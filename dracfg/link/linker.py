@@ -7,9 +7,10 @@ that everything else can still be judged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, diagnose, did_you_mean
 from dracfg.link.carried import platform_stays, tenants_that_stay
 from dracfg.link.catalog import (

@@ -7,10 +7,10 @@ here knows a rollout.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.model.rollout import Protects, Subject
 from dracfg.packaged import read_data

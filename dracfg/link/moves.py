@@ -9,9 +9,9 @@ linking, lowering and the commands that move a rollout say the same.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import takewhile
 
+from dracfg.dataclass import dataclass
 from dracfg.model import kinds
 from dracfg.model.pool import PoolState
 from dracfg.model.rollout import START, RolloutSpec, Split, Stage, Subject

@@ -7,9 +7,11 @@ answers to the next one, which need not link the tenant then (`link.recalled`).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import wraps
 from typing import Any, Protocol, TypeVar
+
+from dracfg.dataclass import dataclass
 
 
 class Outlined(Protocol):

@@ -7,9 +7,11 @@ stands for a key that the preset leaves out; what nobody could find out is the w
 
 # No deferred annotations here: ``build`` reads them as types.
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin
+
+from dracfg.dataclass import dataclass
 
 T = TypeVar("T")
 

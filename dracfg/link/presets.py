@@ -10,7 +10,7 @@ order in which they were published, never by number: NVIDIA went from 25.12.0 to
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import metadata, resources
 from importlib.resources.abc import Traversable
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import yaml
 
+from dracfg.dataclass import dataclass
 from dracfg.link.presetdata import (
     MAIN,
     NUMBERED,

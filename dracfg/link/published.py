@@ -7,9 +7,9 @@ chart's default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.kube.requestpolicy import RequestPolicy, ValidRange, consumed
 from dracfg.link.catalog import Tier

@@ -7,9 +7,10 @@ without a second finding.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, diagnose, did_you_mean
 from dracfg.model.base import Spec, at
 

@@ -7,9 +7,10 @@ claims and no pool: it goes from stage to stage without a fence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.link.moves import position, stages_of
 from dracfg.model.rollout import Direction, Phase, RolloutSpec
 

@@ -7,10 +7,10 @@ an empty map or list is the same as none. The facts lie in data/comparison.yaml.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.pointers import escape
 from dracfg.kube.quantity import Quantity
 from dracfg.live.fieldpaths import Steps

@@ -9,12 +9,13 @@ import ssl
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 from urllib.parse import urlencode
 
+from dracfg.dataclass import dataclass
 from dracfg.source.records import decode_json
 
 Why = Literal["unreachable", "slow", "expired", "untrusted", "handshake", "credentials", "foreign"]

@@ -6,10 +6,11 @@ Knows no kind by heart; where several versions of a group are served, the server
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import quote
 
+from dracfg.dataclass import dataclass
 from dracfg.live.connection import Answer, Connection
 
 

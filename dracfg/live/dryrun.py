@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.objects import ObjectKey
 from dracfg.link.catalog import Cluster
 from dracfg.live.comparison import differences

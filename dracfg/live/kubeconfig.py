@@ -9,12 +9,12 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from dracfg.dataclass import dataclass
 from dracfg.live.connection import Connection
 
 

@@ -6,9 +6,9 @@ They stand at the name of the Cluster, which says what the server should be.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from dracfg.check.places import place
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.link.catalog import Cluster
 from dracfg.live.connection import Connection, Unanswered, Why

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.check.places import document_of, span_of
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Related, Span
 from dracfg.kube.objects import ObjectKey, object_key
 from dracfg.link.catalog import Catalog, Cluster

@@ -10,9 +10,9 @@ kubernetes/apimachinery@v0.36.3:pkg/util/validation/field/errors.go (fields).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.live.connection import Answer
 
 Why = Literal[

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.emit.files import KUSTOMIZATION
 from dracfg.emit.layout import LOCK_NAME, is_synced, unit_of

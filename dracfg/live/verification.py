@@ -6,10 +6,10 @@ The way through this package for the command line and Python. Reads the tree as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.kube.objects import ObjectKey, object_key
 from dracfg.link.catalog import Catalog, Cluster

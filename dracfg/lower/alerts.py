@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Cluster
 from dracfg.lower.artifact import Artifact, Origin, origin_of
 from dracfg.lower.namespaces import OWN_NAMESPACE

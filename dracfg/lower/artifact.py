@@ -6,10 +6,11 @@ Knows nothing of files on disk or of YAML text.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from dracfg.dataclass import dataclass
 from dracfg.model.kinds import AnyDocument
 
 K8sObject = dict[str, Any]

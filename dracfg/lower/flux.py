@@ -9,7 +9,7 @@ Source: fluxcd/kustomize-controller docs/spec/v1/kustomizations.md, internal/con
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dracfg.link.catalog import Catalog, Cluster
@@ -79,7 +79,10 @@ def kustomizations(
     shares = settled(groups, _places(standing, path), _OF_TENANTS)
     of_tenants = shares.pop(1, ())
     parts = [Unit(part_path(path, number - 1), share) for number, share in shares.items()]
-    return (Unit(path, (*own, *(_part(cluster, gitops, one) for one in parts), *of_tenants)), *parts)
+    return (
+        Unit(path, (*own, *(_part(cluster, gitops, one) for one in parts), *of_tenants)),
+        *parts,
+    )
 
 
 def _places(standing: Standing, path: str) -> Mapping[str, int]:

@@ -7,10 +7,10 @@ forbids one that is needed, is for rules that read the plan.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.features import closure, feature_matrix, to_write
 from dracfg.kube.gates import GateUse, derive, runtime_config
 from dracfg.kube.pointers import escape

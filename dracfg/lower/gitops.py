@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.argocd import applications, parents
 from dracfg.lower.artifact import K8sObject, Unit

@@ -6,10 +6,10 @@ Knows no cluster and no class.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 

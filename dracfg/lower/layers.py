@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.parts import digest
 from dracfg.lower.artifact import Origin, Unit, origin_of

@@ -8,12 +8,13 @@ histogram of its own. What can't be measured has no rule; `measures` says why, f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.metrics import metric_name, metrics
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Cluster, Tier

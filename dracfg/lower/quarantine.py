@@ -11,9 +11,9 @@ Source: KEP-5055; kubernetes/api@v0.37.0-rc.0 resource/v1/types.go (DeviceTaintR
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.features import closure, feature_matrix
 from dracfg.link.catalog import Cluster, Pool
 from dracfg.link.parts import digest

@@ -9,10 +9,10 @@ Source: kubernetes pkg/quota/v1/evaluator/core/resource_claims.go; kubernetes/ap
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quota import quota_keys
 from dracfg.link.catalog import Cluster, Grant, Place, Tenant
 from dracfg.link.classes import ClassPlan, admin_class_name, class_name

@@ -10,9 +10,9 @@ changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.lower.artifact import Artifact, K8sObject
 from dracfg.lower.sync import is_retained, without_engine
 from dracfg.lower.templates import PROFILE

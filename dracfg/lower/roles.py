@@ -6,10 +6,10 @@ Knows who each role is for, nothing of tenants or clusters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 RBAC_GROUP = "rbac.authorization.k8s.io"

@@ -8,10 +8,10 @@ claim would be deleted under its pod. How kinds are treated stands in data/sync.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Cluster
 from dracfg.lower.artifact import K8sObject, Origin, Unit, annotate, make
 from dracfg.packaged import read_data

@@ -8,9 +8,9 @@ Source: kubernetes/api@v0.36.3 resource/v1/types.go.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Policy, Tenant, Tier
 from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest
 from dracfg.link.classes import ClassPlan, admin_class_name

@@ -6,9 +6,9 @@ Knows nothing of objects.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Place, Tenant
 from dracfg.link.claims import ClaimPlan, plans_of
 from dracfg.link.classes import ClassPlan, classes_by_name

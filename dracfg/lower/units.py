@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.features import feature_matrix
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.classes import ClassPlan, device_classes

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from dracfg.allocate.inventory import Inventory
 from dracfg.audit.dump import read_dump
 from dracfg.audit.heldclaims import HeldClaim
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Cluster
 from dracfg.link.exposure import exposures
 from dracfg.lower.metadataschema import tier_schema

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.metadata.reader import (
     FACTS,

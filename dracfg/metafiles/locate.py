@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.metadata.reader import BY_NAME, BY_TEMPLATE, SUFFIX
 
 HOST_FOLDER = "dra-device-metadata"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, sort_key
 from dracfg.diagnostics.render.document import report
 from dracfg.metadata.reader import version_of

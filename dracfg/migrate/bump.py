@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, diagnose, did_you_mean
 from dracfg.lower.artifact import Unit
 from dracfg.lower.templates import PROFILE, TENANT

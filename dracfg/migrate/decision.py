@@ -8,8 +8,9 @@ the same. Knows no text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Tenant
 from dracfg.migrate.demand import SECTIONS, Item, items

@@ -6,9 +6,10 @@ Knows no tenant and no tier.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.migrate.facts import facts, is_extended, qualities_of
 from dracfg.source.fields import mapping

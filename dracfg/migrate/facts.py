@@ -6,10 +6,10 @@ Knows no catalog: which names lead to which tiers is for `fitting`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 
 _NATIVE = ("kubernetes.io/", "requests.", "hugepages-", "attachable-volumes-")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Tenant
 from dracfg.link.claims import ClaimPlan, ClaimRequest
 from dracfg.lower.templates import PROFILE, template_artifacts

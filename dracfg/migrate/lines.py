@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import yaml
 
+from dracfg.dataclass import dataclass
 from dracfg.migrate.manifest import BYTE_ORDER_MARK
 from dracfg.source.kubeyaml import LOADER
 from dracfg.source.lineends import line_starts, with_line_feeds

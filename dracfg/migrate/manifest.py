@@ -7,12 +7,13 @@ hold a container each and no pod spec. Knows neither catalog nor claims.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 import yaml
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.plan.workloads import pod_specs
 from dracfg.source.fields import mapping, maps, text

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
+from dracfg.dataclass import dataclass
 from dracfg.migrate.decision import PodChange
 from dracfg.migrate.demand import SECTIONS
 from dracfg.migrate.lines import LineEdits

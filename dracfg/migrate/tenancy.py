@@ -7,9 +7,9 @@ another tenant's can't be overruled.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, cached_property
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.link.catalog import Catalog, Tenant
 from dracfg.migrate.decision import View

@@ -33,13 +33,18 @@ _NESTED = (dict, tuple)
 
 
 class Spec(BaseModel):
-    """Base of every model: frozen, strict, no unknown keys, camelCase in YAML."""
+    """Base of every model: frozen, strict, no unknown keys, camelCase in YAML.
+
+    What validates is built with the first document of a kind, so defaults are constructed without.
+    Modules of models don't put off their annotations, which would be text for pydantic to evaluate.
+    """
 
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
         strict=True,
         alias_generator=to_camel,
+        defer_build=True,
     )
 
     @property

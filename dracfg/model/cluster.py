@@ -1,7 +1,5 @@
 """kind: Cluster. One Kubernetes cluster: its minor, who runs its control plane, how git reaches it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -46,7 +44,7 @@ class _Gitops(Spec):
     """Branch, tag or commit that the engine follows."""
     path: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$")
     """Where this cluster's tree lies in the repository; `out/<cluster>` unless said otherwise."""
-    break_glass: BreakGlass = BreakGlass()
+    break_glass: BreakGlass = BreakGlass.model_construct()
     template_names: Literal["revision", "digest"] = "revision"
     """How claim templates are named: `<profile>-v<revision>`, or `<profile>-<digest of the spec>`."""
     retain_templates: Annotated[int, Field(ge=0, le=50)] = 3
@@ -96,7 +94,7 @@ class Flux(_Gitops):
     )
     namespace: Name = "flux-system"
     """The namespace of the Kustomization objects."""
-    source: FluxSource = FluxSource()
+    source: FluxSource = FluxSource.model_construct()
     interval: Duration = "60m"
     """How often Flux applies the tree again where nothing changed."""
     applier: Applier
@@ -147,9 +145,9 @@ class Identities(Spec):
 class NodeGuards(Spec):
     """Who may give up a node or a pod whose devices `reclaim: hold` keeps taken."""
 
-    fencers: Identities = Identities()
+    fencers: Identities = Identities.model_construct()
     """May do so once the fence that `reclaim.fencing` names is recorded on the node."""
-    autoscalers: Identities = Identities()
+    autoscalers: Identities = Identities.model_construct()
     """Delete nodes that they have drained and whose machine they take away; need no fence."""
 
 
@@ -219,10 +217,10 @@ class ClusterSpec(Spec):
     """Kinds beside Kubernetes' own whose pod templates admission judges."""
     schedulers: tuple[Scheduler, ...] = (Scheduler(name="default-scheduler"),)
     """All that give out devices; kube-scheduler alone unless said."""
-    node_guards: NodeGuards = NodeGuards()
+    node_guards: NodeGuards = NodeGuards.model_construct()
     contact: str | None = Field(default=None, min_length=3, max_length=200)
     """Where to ask for more: closes every message of a refusal."""
-    addons: Addons = Addons()
+    addons: Addons = Addons.model_construct()
     objectives: Objectives | None = None
     """What all claims of the cluster together may count on."""
     metrics: WorkloadMetrics | None = None

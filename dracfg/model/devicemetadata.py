@@ -1,7 +1,5 @@
 """What containers may learn of their devices from files (KEP-5304): part of tiers and profiles."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints

@@ -1,7 +1,5 @@
 """kind: Driver. A DRA driver as this platform runs it: a preset, overridden where it differs."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import Field

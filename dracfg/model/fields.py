@@ -6,9 +6,9 @@ Reads the JSON Schemas of the models and nothing else, so that it can't say what
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.model.jsonschema import kind_schema
 from dracfg.model.kinds import KINDS, TEST_KINDS
 

@@ -1,7 +1,5 @@
 """The documents of the language: one envelope a kind, and the list of kinds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Literal
@@ -57,7 +55,7 @@ class Driver(_Document):
 
     kind: Literal["Driver"]
     metadata: DriverMetadata
-    spec: DriverSpec = DriverSpec()
+    spec: DriverSpec = DriverSpec.model_construct()
 
 
 class HardwareTier(_Document):

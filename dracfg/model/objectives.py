@@ -1,7 +1,5 @@
 """What a tier or cluster promises of its claims over time, and the metrics that only a platform can name."""
 
-from __future__ import annotations
-
 from dracfg.model.base import Duration, PlainNumber, Spec
 from dracfg.model.devicemetadata import MetricName
 

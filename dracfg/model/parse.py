@@ -6,12 +6,12 @@ Knows nothing of other documents: whether a name refers to something is not judg
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose, did_you_mean
 from dracfg.model.base import API_VERSION, PATTERN_WORDS, Spec, data_of, locate
 from dracfg.model.kinds import KINDS, TEST_KINDS, AnyDocument, home_of

@@ -1,7 +1,5 @@
 """kind: PolicyTest. One request and the verdict it must get; lies in tests/policy/."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """kind: NodePool. Nodes of one shape in one cluster, what devices they hold and who hands them out."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field
@@ -78,5 +76,5 @@ class NodePoolSpec(Spec):
     """Whether its nodes split a socket into several NUMA nodes: their ids then tell less than a PCIe root."""
     state: PoolState = "open"
     """Whether new claims may come: `frozen` lets none in, `draining` empties it, `disabled` is out of use."""
-    spare: Spare = Spare()
+    spare: Spare = Spare.model_construct()
     quarantine: tuple[Quarantine, ...] = ()

@@ -1,7 +1,5 @@
 """What becomes of an allocation when things go wrong: part of tiers and sharing policies."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from dracfg.model.base import Duration, Spec

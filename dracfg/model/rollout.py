@@ -2,9 +2,7 @@
 or with a feature switched on, and back.
 """
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
 from pydantic_core import PydanticCustomError
@@ -88,7 +86,7 @@ class Gate(Spec):
     unless said, and forward for a query."""
 
     @model_validator(mode="after")
-    def _says_one_thing(self) -> Gate:
+    def _says_one_thing(self) -> Self:
         if (self.measure is None) == (self.promql is None):
             raise PydanticCustomError("either promql or measure is needed, and not both", "one")
         if self.promql is not None and (self.name is None or self.max is None):

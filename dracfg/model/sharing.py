@@ -1,7 +1,5 @@
 """kind: SharingPolicy. How devices of a tier are handed out: whole, cut, shared by amount, or in turns."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag

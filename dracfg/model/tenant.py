@@ -1,7 +1,5 @@
 """kind: Tenant. A team: its people, its namespaces, what it may have, and the claims it uses."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -274,7 +272,7 @@ class TenantSpec(Spec):
 
     state: TenantState = "active"
     """`frozen` makes no new claims, `draining` leaves, `removed` has no rights any more."""
-    access: Access = Access()
+    access: Access = Access.model_construct()
     namespaces: tuple[TenantNamespace, ...] = Field(min_length=1)
     entitlements: tuple[Entitlement, ...] = ()
     profiles: tuple[Profile, ...] = ()

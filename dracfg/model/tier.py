@@ -1,7 +1,5 @@
 """kind: HardwareTier. One kind of device, by what its driver publishes about it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
@@ -121,8 +119,8 @@ class HardwareTierSpec(Spec):
 
     driver: DriverName
     """The Driver that publishes the devices."""
-    match: Match = Match()
-    device: Device = Device()
+    match: Match = Match.model_construct()
+    device: Device = Device.model_construct()
     parameters: dict[Name, Parameter] = {}
     """What profiles may choose among the tier's devices by `choose`, such as memory or interconnect."""
     legacy_resource: ExtendedResource | None = None

@@ -7,7 +7,6 @@ into one row where there are many, and what has no room is counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import groupby
@@ -16,6 +15,7 @@ from typing import Literal
 
 from dracfg.audit.ledger import Entry
 from dracfg.audit.words import count
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.picture import figures, lettering
 from dracfg.picture.drawing import WIDTH, Drawing

@@ -7,10 +7,11 @@ frame of the limit, with both numbers above it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dracfg.audit.words import count
 from dracfg.check.rule import listed
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Format
 from dracfg.picture import figures, lettering
 from dracfg.picture.drawing import WIDTH, Drawing

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dracfg.audit.words import count
+from dracfg.dataclass import dataclass
 from dracfg.picture import shares
 from dracfg.picture.drawing import WIDTH, Drawing
 from dracfg.plan.assurance import Assurance, own_demand, single

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dracfg.check import proofwords
+from dracfg.dataclass import dataclass
 from dracfg.picture import figures, lettering
 from dracfg.picture.drawing import WIDTH, Drawing, Mark
 from dracfg.plan.proofs.shapes import Group, Kind

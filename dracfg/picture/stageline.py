@@ -5,11 +5,11 @@ before it may.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from dracfg.audit.words import count, named
+from dracfg.dataclass import dataclass
 from dracfg.link.gates import AskedGate, gates_of
 from dracfg.link.moves import fenced_pools, pools_at, position
 from dracfg.model import kinds

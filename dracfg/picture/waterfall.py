@@ -7,10 +7,10 @@ walks down from what exists to what can be promised.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from dracfg.check.rule import listed
+from dracfg.dataclass import dataclass
 from dracfg.picture import figures, lettering
 from dracfg.picture.drawing import WIDTH, Drawing
 from dracfg.plan.estimate import DEVICES, Estimate

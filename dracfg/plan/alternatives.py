@@ -7,9 +7,9 @@ nodes would have to be added. A share becomes the smallest size or partition tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Part, Policy, Tier
 from dracfg.link.linker import applies
 from dracfg.link.parts import whole_policy

@@ -6,8 +6,8 @@ Sound, not complete: False says that nothing was proven. Knows no inventory.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.link.classes import ClassPlan
 from dracfg.lower.selectors import effective_match, normalised_version
 from dracfg.model.tier import AttributeMatch, AttributeRange, CapacityRange

@@ -6,9 +6,9 @@ A claim is charged in every class it names, so alternatives count for each. Know
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Grant, Policy, Tenant
 from dracfg.link.claims import ClaimPlan, claim_plan
 from dracfg.link.classes import ClassPlan, class_name, classes_by_name

@@ -7,10 +7,11 @@ Kueue takes devices back. A tenant's own claims count as others to its next one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Policy
 from dracfg.link.classes import device_classes
 from dracfg.link.memo import per_catalog

@@ -7,9 +7,9 @@ the driver that no trial has borne out. `accepted` is the reason with which a do
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.features import feature_matrix
 from dracfg.link.catalog import Cluster, Policy, Tier
 from dracfg.link.driver import Driver

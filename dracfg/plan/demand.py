@@ -7,10 +7,10 @@ resources. Knows no node and no device.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from dracfg.allocate.claims import Claim
 from dracfg.allocate.state import AllocationState
+from dracfg.dataclass import dataclass
 from dracfg.kube.limits import limits
 from dracfg.kube.quota import IMPLICIT_RESOURCE_PREFIX
 from dracfg.plan.extendedresources import claim_spec, named_resources

@@ -7,13 +7,13 @@ and are left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
 from typing import Literal
 
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.selection import Selection
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Tier
 from dracfg.link.classes import ClassPlan, device_classes
 from dracfg.link.memo import per_catalog

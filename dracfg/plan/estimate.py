@@ -8,9 +8,9 @@ what no size fits into.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, PoolDevices
 from dracfg.model.sharing import CapacityPolicy, Consumable

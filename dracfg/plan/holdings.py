@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Tenant
 from dracfg.link.classes import class_name, classes_by_name
 from dracfg.link.grouping import grouped

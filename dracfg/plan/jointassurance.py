@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.structured import Features
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog
 from dracfg.plan.asks import charges
 from dracfg.plan.assurance import crowded, markets, undecidable

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from dracfg.allocate.devices import Device
 from dracfg.allocate.search import values
+from dracfg.dataclass import dataclass
 from dracfg.link.claims import ClaimPlan, Constraint
 from dracfg.plan.jointplacement import NodeDevices
 

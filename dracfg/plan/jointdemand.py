@@ -7,8 +7,9 @@ Knows no device.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Grant, Tenant
 from dracfg.link.claims import ClaimPlan, ClaimRequest, claim_plan
 from dracfg.link.classes import device_classes

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.claims import ClaimAllocation, DeviceResult
 from dracfg.allocate.devices import Device
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.narrowing import Ground, Narrowed, narrow
 from dracfg.allocate.search import values
+from dracfg.dataclass import dataclass
 from dracfg.link.claims import ClaimPlan, ClaimRequest, Constraint
 
 DeviceId = tuple[str, str, str]

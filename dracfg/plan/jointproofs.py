@@ -8,7 +8,7 @@ are promised, are counted tier by tier in `assurance`, not here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dracfg.allocate.claimobjects import in_memory, read_claims
 from dracfg.allocate.claims import Claim, ClaimAllocation, DeviceClass
@@ -17,6 +17,7 @@ from dracfg.allocate.nodes import Node
 from dracfg.allocate.selection import Selection
 from dracfg.allocate.state import AllocationState
 from dracfg.allocate.structured import Allocation, Allocator, Failed, Features, Undecided
+from dracfg.dataclass import dataclass
 from dracfg.link.claims import ClaimPlan
 from dracfg.link.classes import ClassPlan
 from dracfg.lower.classes import RESOURCE_API, device_class_artifacts

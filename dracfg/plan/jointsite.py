@@ -7,11 +7,11 @@ are the spare ones is not said, so a proof has to hold whichever of them are mis
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.modelled import modelled_inventory
 from dracfg.allocate.nodes import Node
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Cluster, Pool
 from dracfg.link.claims import ClaimPlan
 from dracfg.lower.quarantine import quarantined

@@ -7,7 +7,7 @@ is recorded. Knows no node and no device.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.claimobjects import (
     KINDS,
@@ -17,6 +17,7 @@ from dracfg.allocate.claimobjects import (
     read_claims,
 )
 from dracfg.allocate.claims import Claim, DeviceClass
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.kube.quota import IMPLICIT_RESOURCE_PREFIX
 from dracfg.link.catalog import Catalog, Cluster

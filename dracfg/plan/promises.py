@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import overload
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Policy, Tenant
 from dracfg.link.claims import ClaimPlan, plans_of
 from dracfg.link.grouping import grouped

@@ -7,13 +7,13 @@ for those that know all that it asks for. Reads no file and writes nothing down.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from dracfg.allocate.claimobjects import ClaimObjects, read_claims
 from dracfg.allocate.inventory import Inventory, inventory_of
 from dracfg.allocate.nodestates import read_node_states
 from dracfg.allocate.state import AllocationState
 from dracfg.allocate.structured import Features
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.kube.features import feature_matrix
 from dracfg.link.catalog import Catalog, Cluster

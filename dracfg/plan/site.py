@@ -7,7 +7,7 @@ open. Knows neither claims nor pods in use.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from dracfg.allocate.claims import Toleration
@@ -18,6 +18,7 @@ from dracfg.allocate.nodes import Node, NodeSelection
 from dracfg.allocate.nodestates import NodeState
 from dracfg.allocate.restrictions import restrictions
 from dracfg.allocate.slices import Slice
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Cluster, Pool
 from dracfg.lower.quarantine import quarantined
 from dracfg.plan.workloads import PodGroup

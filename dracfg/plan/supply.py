@@ -7,8 +7,9 @@ in are left out. What a class takes of a device is what the driver rounds it to.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Cluster, Policy, Pool, PoolDevices, Tier
 from dracfg.link.classes import ClassPlan, device_classes

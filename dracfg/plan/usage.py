@@ -11,13 +11,13 @@ Source: prometheus/prometheus docs/querying/api.md (range vectors).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from math import ceil
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog
 from dracfg.lower.objectives import (
     Measure,

@@ -6,11 +6,11 @@ Counts what claims hold, not what pods do with it. Knows neither pods nor files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from dracfg.allocate.devices import Device
 from dracfg.allocate.selection import Selection
 from dracfg.allocate.state import AllocationState
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog
 from dracfg.link.classes import ClassPlan, device_classes

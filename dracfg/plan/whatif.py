@@ -9,7 +9,7 @@ written down.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 from typing import Literal
 
@@ -26,6 +26,7 @@ from dracfg.allocate.structured import (
     Undecided,
     Unsatisfiable,
 )
+from dracfg.dataclass import dataclass
 from dracfg.plan.demand import Demand, demand
 from dracfg.plan.funnels import Funnels
 from dracfg.plan.library import Library, ObjectName

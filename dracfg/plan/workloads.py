@@ -7,13 +7,14 @@ numbers on the way to them: `replicas`, a Job's `parallelism`. Knows neither clu
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from dracfg.allocate.claimobjects import CLAIM, CLASS, KINDS, TEMPLATE
 from dracfg.allocate.claims import Toleration
 from dracfg.allocate.devices import Origin
 from dracfg.allocate.shape import GROUP
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.source.fields import mapping, maps, text, texts, value
 from dracfg.source.records import Record, RecordedObject, Steps

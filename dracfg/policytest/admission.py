@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from dracfg.cel import (
@@ -23,6 +23,7 @@ from dracfg.cel import (
     admission_environment,
 )
 from dracfg.cel.scope import Inputs, Value
+from dracfg.dataclass import dataclass
 from dracfg.lower.artifact import K8sObject
 from dracfg.policytest.defaults import written_out
 from dracfg.policytest.matching import matched_version

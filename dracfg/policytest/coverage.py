@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.policytest.admission import Validation
 from dracfg.policytest.run import Result
 from dracfg.policytest.world import World

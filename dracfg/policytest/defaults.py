@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.gates import GateUse, derive
 from dracfg.lower.artifact import K8sObject
 

@@ -6,10 +6,10 @@ The requests are `samples`; which of them stands for which validation is found b
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 from dracfg.cel import Authorizer
+from dracfg.dataclass import dataclass
 from dracfg.policytest.admission import Admitted, Policy, Validation, admit, code_of
 from dracfg.policytest.requests import Request
 from dracfg.policytest.run import Result

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.lower.admission.literals import literal
 from dracfg.lower.artifact import K8sObject
 from dracfg.policytest.admission import Policy

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, diagnose, did_you_mean, sort_key
 from dracfg.link.catalog import Catalog
 from dracfg.lower.artifact import K8sObject

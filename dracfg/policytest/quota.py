@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.kube.quota import IMPLICIT_RESOURCE_PREFIX, counts_by_name, quota_keys
 from dracfg.lower.artifact import K8sObject

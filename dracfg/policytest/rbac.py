@@ -6,10 +6,10 @@ Roles that others bind are known only where a test says so. Knows nothing of pol
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.lower.artifact import K8sObject
 from dracfg.packaged import read_data
 from dracfg.policytest.requests import Request

@@ -6,9 +6,10 @@ Knows Kubernetes' words for requests and nothing of policies, roles or quotas.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.kinds import kind_of
 from dracfg.lower.access import plural
 from dracfg.lower.artifact import K8sObject

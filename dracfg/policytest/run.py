@@ -6,9 +6,9 @@ Knows no file and no format of output.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.diagnostics.render.document import report
 from dracfg.link.catalog import Catalog

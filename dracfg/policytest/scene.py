@@ -7,10 +7,11 @@ has. So what is generated does not hang on who is in the catalog.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.lower.artifact import K8sObject
 from dracfg.lower.rights import ADMIN_LABEL, CLAIMS, CLASSES, OWN_CLAIMS, STATE, TENANT
 from dracfg.policytest.requests import (

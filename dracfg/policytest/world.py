@@ -7,10 +7,11 @@ The first that refuses decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from dracfg.cel import Authorizer, Check, Decision
+from dracfg.dataclass import dataclass
 from dracfg.kube.objects import ObjectKey, UnknownKind, object_key, schema_faults
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.classes import device_classes

@@ -7,12 +7,12 @@ nothing of where facts come from, nor of how they are shown.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Severity
 from dracfg.diagnostics.render.document import SCHEMA_VERSION
 from dracfg.report.proofdocument import Evidence, Ground, JointProof, Proof

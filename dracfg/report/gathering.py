@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from dracfg.audit import AuditReport
 from dracfg.check.jointclaims import joint_features
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Cluster
 from dracfg.pipeline import Judgement
 from dracfg.plan.assurance import markets

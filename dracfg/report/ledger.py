@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from dracfg.audit.ledger import Entry, Ledger, Share
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Cluster
 from dracfg.report.document import CapacityUse, DeviceUse, Holder, PoolLedger
 from dracfg.source.records import Record

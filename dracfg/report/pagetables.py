@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from markupsafe import Markup
 
 from dracfg.audit.words import count, named
+from dracfg.dataclass import dataclass
 from dracfg.picture.figures import parted
 from dracfg.report.document import DeviceUse, Holding, PoolLedger, Report, TenantRights
 from dracfg.report.proofdocument import JointProof, Proof

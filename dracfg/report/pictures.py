@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dracfg.dataclass import dataclass
 from dracfg.link.gates import rollout_gates
 from dracfg.picture import (
     arrangement,

@@ -6,9 +6,9 @@ Knows nothing of how anything is proven.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.report.section import Section, Word
 
 

@@ -5,8 +5,9 @@ Evidence and grounds are listed once, however many proofs share them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog
 from dracfg.plan.assurance import AnyVerdict, Assurance, assured
 from dracfg.plan.basis import Ground as PlanGround

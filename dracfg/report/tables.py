@@ -8,8 +8,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.report.document import Report
 
 Cell = str | int | bool | None

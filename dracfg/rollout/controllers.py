@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.packaged import read_data
 from dracfg.source.fields import maps, text
 from dracfg.source.records import RecordedObject

@@ -7,9 +7,9 @@ tells is an answer without data. Knows nothing of limits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.link.catalog import Catalog, Cluster, Policy
 from dracfg.link.driver import Driver

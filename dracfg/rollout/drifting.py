@@ -6,10 +6,10 @@ Looked for in what the catalog's own records show, and in reports of `dracfg aud
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dracfg.check.driftplaces import DRIFT, drifted_objects
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.link.catalog import Catalog
 from dracfg.link.moves import fenced_pools, pools_at, position

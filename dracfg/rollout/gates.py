@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from dracfg.dataclass import dataclass
 from dracfg.link.gates import AskedGate, in_units
 from dracfg.link.measures import Limit
 from dracfg.model.rollout import Reading

@@ -7,8 +7,9 @@ has something to measure, and one cluster without data leaves the whole without.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.link.gates import AskedGate, Lacks, clusters_asked, query_of, words_of
 from dracfg.model import kinds

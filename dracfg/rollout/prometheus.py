@@ -12,11 +12,11 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.rollout.gates import Answer
 from dracfg.source.times import format_time, parse_length, parse_time
 

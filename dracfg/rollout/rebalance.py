@@ -8,13 +8,14 @@ be proven is no step. Nothing is sent to a cluster: a plan names what people do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from dracfg.allocate.claimobjects import ClaimObjects, read_claims
 from dracfg.audit.dump import read_dump
 from dracfg.audit.view import View, view_of
 from dracfg.check.jointclaims import joint_features
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Policy, Tier
 from dracfg.link.rebalance import fits_numbers, may_move, policy_of, reached
 from dracfg.lower.artifact import Unit

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from dracfg.allocate.claims import (
@@ -29,6 +29,7 @@ from dracfg.allocate.structured import (
     Undecided,
     Unsatisfiable,
 )
+from dracfg.dataclass import dataclass
 from dracfg.link.classes import ClassPlan
 from dracfg.plan.library import Library
 from dracfg.plan.promises import Holding

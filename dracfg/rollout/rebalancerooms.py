@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from dracfg.allocate.claims import Claim, ClaimAllocation, ClaimSpec, DeviceRequest, Request
 from dracfg.allocate.nodes import Node
 from dracfg.allocate.state import AllocationState
 from dracfg.allocate.structured import Allocation, Allocator, Outcome
+from dracfg.dataclass import dataclass
 from dracfg.link.classes import ClassPlan
 from dracfg.plan.site import Site
 

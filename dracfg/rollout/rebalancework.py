@@ -7,13 +7,14 @@ them. Only work that its controller begins anew is moved. Judges no capacity.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.claims import ClaimSpec
 from dracfg.audit.heldclaims import HeldClaim
 from dracfg.audit.pods import Pod
 from dracfg.audit.view import View
 from dracfg.audit.words import count
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Pool, Tenant
 from dracfg.link.claims import ClaimPlan
 from dracfg.link.rebalance import is_old, stage_of

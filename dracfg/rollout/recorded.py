@@ -12,9 +12,9 @@ tells of a moment, it is the file's; the evidence is as old as the oldest of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from dracfg.dataclass import dataclass
 from dracfg.rollout.documents import Reports, Trial
 from dracfg.rollout.gates import Answer
 from dracfg.source.times import parse_length, parse_time

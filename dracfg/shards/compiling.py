@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from dracfg.cache.compiler import release
 from dracfg.cache.parts import Parts
 from dracfg.cache.questions import AskedTree
 from dracfg.checking import Checked
+from dracfg.dataclass import dataclass
 from dracfg.emit.errors import reason_of
 from dracfg.executors.executor import Executor
 from dracfg.judging import Judgement, judge

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cache
 
@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from dracfg.building import ClusterBuild
 from dracfg.cache.questions import AskedTree, Question
 from dracfg.checking import Checked
+from dracfg.dataclass import dataclass
 from dracfg.link.outlines import NOTHING_OUTLINED
 from dracfg.lower.artifact import Origin
 from dracfg.shards.errors import PartError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from dracfg.dataclass import dataclass
 
 _FORM = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 

@@ -8,8 +8,8 @@ several objects). Knows names only, not what is told of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import did_you_mean
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Artifact, Unit

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quota import quota_keys
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Place, Tenant
 from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest

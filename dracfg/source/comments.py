@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.source.files import SourceFile
 from dracfg.source.nodes import Map, Node, Scalar

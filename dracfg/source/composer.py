@@ -7,7 +7,7 @@ The events come from libyaml; building the nodes here keeps every span, resolves
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import yaml
@@ -21,6 +21,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.source.nodes import Document, Entry, Map, Node, Place, Scalar, Seq
 from dracfg.source.scalars import AmbiguousScalar, resolve

@@ -7,9 +7,9 @@ returns, which stay. Knows nothing of why an edit is made.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.source.composer import compose
 from dracfg.source.files import SourceFile

@@ -7,10 +7,10 @@ as bytes; its nodes are then made when somebody asks for a place in it, which mo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from dracfg.dataclass import dataclass
 from dracfg.source.composer import compose
 from dracfg.source.nodes import Document, Map, Node, Seq
 

@@ -11,12 +11,12 @@ Knows no files and no kinds.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.source.composer import MAX_DEPTH
 

@@ -8,10 +8,10 @@ few are ever pointed at: they are tuples, and their spans are made when asked fo
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 
 ScalarValue = str | int | bool | Decimal | None

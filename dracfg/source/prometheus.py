@@ -7,8 +7,9 @@ Knows no metric. Source: prometheus/prometheus docs/querying/api.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from dracfg.dataclass import dataclass
 
 Form = Literal["vector", "matrix"]
 _QUERIES: Mapping[Form, tuple[str, str]] = {

@@ -10,9 +10,9 @@ import errno
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.source.composer import compose
 from dracfg.source.files import SourceFile

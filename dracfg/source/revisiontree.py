@@ -9,12 +9,13 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from dracfg.dataclass import dataclass
 from dracfg.source.blobs import find_blob
 from dracfg.source.git import GitFault, ObjectReader, prefix_of, resolve_commit, run_git
 from dracfg.source.patterns import follow_ways, ways_of

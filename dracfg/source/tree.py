@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from io import FileIO
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
+from dracfg.dataclass import dataclass
 from dracfg.source.patterns import follow_ways, ways_of
 from dracfg.source.revision import head_date
 

@@ -10,6 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "dracfg"
 ORDER = (
     "metadata",
+    "dataclass",
     "packaged",
     "aside",
     "executors",

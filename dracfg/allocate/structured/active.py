@@ -7,7 +7,6 @@ Follows the checks before the search of Allocate and validateDeviceRequest
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from dracfg.allocate.structured.behaviour import Behaviour
 from dracfg.allocate.structured.candidates import Candidate
@@ -18,6 +17,7 @@ from dracfg.allocate.structured.outcomes import Failed, FailureKind, Stop
 from dracfg.allocate.structured.requests import MOST_DEVICES, Ask, Plan, PlannedRequest
 from dracfg.allocate.structured.selectors import Selectors
 from dracfg.allocate.structured.usage import Usage
+from dracfg.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,9 @@ neither claims nor how the view was gathered.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 
 DeviceId = tuple[str, str, str]

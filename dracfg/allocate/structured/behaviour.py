@@ -6,10 +6,10 @@ Compared in kubernetes/dynamic-resource-allocation@v0.34.4, @v0.35.4, @v0.36.3 a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from dracfg.allocate.structured.features import Features
+from dracfg.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

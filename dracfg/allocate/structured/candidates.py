@@ -6,7 +6,7 @@ Knows neither nodes nor claims.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.devices import Attribute, CapacityFact, Device
 from dracfg.allocate.inventory import Inventory
@@ -15,6 +15,7 @@ from dracfg.allocate.selection import device_facts
 from dracfg.allocate.slices import Slice
 from dracfg.allocate.structured.allocated import DeviceId
 from dracfg.cel import DeviceFacts
+from dracfg.dataclass import dataclass
 
 CounterKey = tuple[str, str]
 """(counter set, counter)."""

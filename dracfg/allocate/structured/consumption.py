@@ -8,9 +8,9 @@ to the allocator's arithmetic: 64 bits, whole units or thousandths. Knows no sea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dracfg.allocate.devices import CapacityFact
+from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import NANO_PER_MILLI, NANO_PER_UNIT, Quantity
 from dracfg.kube.requestpolicy import RequestPolicy, ValidRange
 

@@ -7,11 +7,12 @@ kubernetes/dynamic-resource-allocation@v0.34.4 to @v0.37.2. Knows no request.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dracfg.allocate.structured.behaviour import Behaviour
 from dracfg.allocate.structured.candidates import Candidate, CounterKey
 from dracfg.allocate.structured.gathering import NodePool, NodeView
+from dracfg.dataclass import dataclass
 
 Scope = tuple[str, ...]
 """What keeps counters apart: (driver, pool), (pool,) or (slice,)."""

@@ -9,8 +9,9 @@ Knows no claim and no device.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from dracfg.dataclass import dataclass
 
 Implementation = Literal["stable", "incubating", "experimental"]
 

@@ -8,7 +8,6 @@ pools stand in the order of driver and name, and slices in that of their names. 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from dracfg.allocate.devices import CounterSet
 from dracfg.allocate.nodes import Node
@@ -17,6 +16,7 @@ from dracfg.allocate.structured.behaviour import Behaviour
 from dracfg.allocate.structured.candidates import Candidate, Published, PublishedSlice, in_order
 from dracfg.allocate.structured.features import Features
 from dracfg.allocate.structured.outcomes import Stop, Undecided
+from dracfg.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

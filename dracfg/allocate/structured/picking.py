@@ -7,7 +7,6 @@ Follows allocateDevice and rollbackDevice of kubernetes/dynamic-resource-allocat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dracfg.allocate.structured.behaviour import Behaviour
 from dracfg.allocate.structured.candidates import Candidate
@@ -20,6 +19,7 @@ from dracfg.allocate.structured.gathering import NodeView
 from dracfg.allocate.structured.outcomes import Failed, Stop
 from dracfg.allocate.structured.requests import Ask
 from dracfg.allocate.structured.usage import Usage
+from dracfg.dataclass import dataclass
 
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from dracfg.allocate.claims import Claim, ClaimConstraint, DeviceClass, DeviceRequest
@@ -11,6 +10,7 @@ from dracfg.allocate.devices import Device
 from dracfg.allocate.structured.behaviour import Behaviour
 from dracfg.allocate.structured.features import Features
 from dracfg.allocate.structured.outcomes import Failed
+from dracfg.dataclass import dataclass
 
 MOST_DEVICES = 32
 """AllocationResultsMaxSize of resource.k8s.io/v1: devices of one claim."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dracfg.allocate.claims import (
     Claim,
@@ -23,6 +23,7 @@ from dracfg.allocate.structured.candidates import Candidate
 from dracfg.allocate.structured.features import Features
 from dracfg.allocate.structured.picking import Picked
 from dracfg.allocate.structured.requests import Ask, PlannedRequest
+from dracfg.dataclass import dataclass
 
 SHARES = uuid.UUID("6f1d6b0e-0a5e-5d34-9d7e-6a3c1f0b7a51")
 """The namespace of share ids."""

@@ -7,10 +7,11 @@ Unmodelled where it gives none.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from dracfg.cel.outcomes import Unmodelled
+from dracfg.dataclass import dataclass
 
 __all__ = ["GLOBALS", "MEMBERS", "Authorizer", "Check", "Decision"]
 

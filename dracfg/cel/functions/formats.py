@@ -11,10 +11,10 @@ import binascii
 import datetime
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dracfg.cel.functions.urls import is_url
+from dracfg.dataclass import dataclass
 
 __all__ = ["FORMATS", "GLOBALS", "MEMBERS", "NamedFormat"]
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from dracfg.dataclass import dataclass
 
 __all__ = ["GLOBALS", "MEMBERS", "Address", "Block"]
 

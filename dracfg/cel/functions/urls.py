@@ -10,11 +10,11 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
 from dracfg.cel.outcomes import Unmodelled
+from dracfg.dataclass import dataclass
 
 __all__ = ["GLOBALS", "MEMBERS", "Url"]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dracfg.cel.syntax import Call, Expression, Literal
 from dracfg.check.lints.facts import DriverFacts
 from dracfg.check.lints.lookups import LookUp
 from dracfg.check.lints.names import meant
 from dracfg.check.lints.text import closing, token_at
+from dracfg.dataclass import dataclass
 
 PARSED = {"quantity": "quantity", "semver": "version"}
 """Functions that read text, with the type of what they give."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dracfg.dataclass import dataclass
 from dracfg.link.driver import Driver
 from dracfg.link.presetdata import MAIN, NUMBERED
 from dracfg.link.presets import Preset

@@ -6,9 +6,10 @@ Places count code points of the expression; where that stands in a file is for t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dracfg.check.lints.text import Edit
+from dracfg.dataclass import dataclass
 
 MEND = "write "
 """How a help begins that consists of the whole mended expression."""

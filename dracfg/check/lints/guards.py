@@ -8,7 +8,7 @@ so a guard counts wherever it decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from typing import Literal as Choice
 
@@ -23,6 +23,7 @@ from dracfg.cel.syntax import (
     children,
 )
 from dracfg.check.lints.lookups import OPTIONAL, Bindings, LookUp, bound, named, read_at
+from dracfg.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dracfg.cel import Read
 from dracfg.cel.devices import OWN_DOMAIN
@@ -18,6 +18,7 @@ from dracfg.cel.syntax import (
     children,
 )
 from dracfg.check.lints.text import Token, bracket_after, member_at, token_at
+from dracfg.dataclass import dataclass
 
 OPTIONAL = ("_?._", "_[?_]")
 INDEXES = ("_[_]", *OPTIONAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal as Choice
 
 from dracfg.cel.syntax import Call, Expression, Literal, children, walk
@@ -13,6 +13,7 @@ from dracfg.check.lints.finding import Lint, LintFinding
 from dracfg.check.lints.guards import is_driver_test
 from dracfg.check.lints.lookups import LookUp
 from dracfg.check.lints.text import Edit, Token, token_at
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics import did_you_mean
 
 Root = Choice["attributes", "capacity"]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from dracfg.dataclass import dataclass
 
 _STRING = r"""[rR]?(?:\"\"\".*?\"\"\"|'''.*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
 _TOKEN = re.compile(rf"{_STRING}|[A-Za-z_]\w*|[0-9][\w.]*|[=!<>]=|&&|\|\||\S", re.DOTALL)

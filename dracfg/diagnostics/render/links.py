@@ -7,8 +7,8 @@ Source: https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.diagnostics.render.plain import plain
 from dracfg.diagnostics.span import Span
 

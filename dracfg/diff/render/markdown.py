@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
 
+from dracfg.dataclass import dataclass
 from dracfg.diff.change import Impact
 from dracfg.diff.render.capacity import HEADINGS, capacity_cells
 from dracfg.diff.render.folding import NOTHING, SYMBOLS, Document, Row, rows

@@ -7,9 +7,10 @@ stages; what they show stands in the document as well.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, islice
 
+from dracfg.dataclass import dataclass
 from dracfg.diff.capacity import moved_estimates
 from dracfg.diff.counterparts import alike
 from dracfg.diff.jointproofs import moved_joint_proofs

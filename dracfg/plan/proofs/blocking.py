@@ -8,9 +8,9 @@ may hold covers that many devices with contents that refuse one more share.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from dracfg.dataclass import dataclass
 from dracfg.plan.proofs.patterns import blocking_contents
 from dracfg.plan.proofs.settled import SettledTest, settled_test
 from dracfg.plan.proofs.shapes import Claims, Counts, Group, Kind, Others, Pool

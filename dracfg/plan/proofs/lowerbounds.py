@@ -7,9 +7,9 @@ and Toth (Discrete Applied Mathematics 28, 1990): each of them is a choice of we
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from dracfg.dataclass import dataclass
 from dracfg.plan.proofs.packing import kinds_of
 from dracfg.plan.proofs.patterns import full_contents
 from dracfg.plan.proofs.shapes import Claims, Group, Kind, Pool

@@ -5,8 +5,9 @@ shares for others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dracfg.dataclass import dataclass
 from dracfg.plan.proofs.blocking import non_blocking
 from dracfg.plan.proofs.shapes import Claims, Counts, Group, Kind, Others, Pool
 from dracfg.plan.proofs.verdict import Proven

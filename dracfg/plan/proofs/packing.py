@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
+from dracfg.dataclass import dataclass
 from dracfg.plan.proofs.shapes import Claims, Counts, Group, Kind, Pool
 
 

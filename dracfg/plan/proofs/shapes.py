@@ -7,7 +7,8 @@ content is how many shares of each kind it carries, as a tuple in the order of t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from dracfg.dataclass import dataclass
 
 Counts = tuple[int, ...]
 

@@ -7,8 +7,9 @@ whoever holds them can check that bound by multiplication. Fractions throughout:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from dracfg.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
