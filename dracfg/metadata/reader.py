@@ -17,11 +17,9 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
-
-from dracfg.dataclass import dataclass
 
 ROOT = "/var/run/kubernetes.io/dra-device-attributes"
 BY_NAME, BY_TEMPLATE = "resourceclaims", "resourceclaimtemplates"
