@@ -62,7 +62,7 @@ class Store:
     @property
     def is_new(self) -> bool:
         """Whether no run with these options has left anything."""
-        return not self._path.exists()
+        return not self._beside("json").exists()
 
     def recall(self) -> Outcome | None:
         """The outcome of a run of which every input stands, and the tree it left; else None."""
