@@ -136,7 +136,7 @@ def _part(cluster: Cluster, gitops: ArgoCD, unit: Unit) -> Artifact:
 
 
 def _of_applications(
-    cluster: Cluster, gitops: ArgoCD, path: str, name: str, options: Sequence[str]
+    cluster: Cluster, gitops: ArgoCD, path: str, name: str, options: tuple[str, ...]
 ) -> K8sObject:
     """An Application of projects and Applications, under the project that the parent is under."""
     return make(
@@ -309,7 +309,9 @@ def _source(gitops: ArgoCD, path: str) -> dict[str, str]:
     return {"repoURL": gitops.repo_url, "path": path, "targetRevision": gitops.revision}
 
 
-def _sync_policy(options: Iterable[str]) -> dict[str, Any]:
+@cache
+def _sync_policy(options: tuple[str, ...]) -> dict[str, Any]:
+    """The same object in all Applications with the same options."""
     return {
         "automated": {"prune": True, "selfHeal": True, "allowEmpty": False},
         "syncOptions": list(options),

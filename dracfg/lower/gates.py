@@ -25,6 +25,8 @@ from dracfg.packaged import read_data
 CONSUMABLE = "DRAConsumableCapacity"
 PARTITIONABLE = "DRAPartitionableDevices"
 DEVICE_STATUS = "DRAResourceClaimDeviceStatus"
+_HEAD = ("apiVersion", "kind", "metadata")
+"""What an object has at least, and a Namespace at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +105,10 @@ def _key(thing: K8sObject) -> Hashable:
     Specs count by identity. Templates differ in the labels of their claims, which need none either,
     and quotas in numbers: what needs a gate is a resource that they name.
     """
+    kind = thing["kind"]
     spec = thing.get("spec")
     if spec is None:
-        return id(thing)
-    kind = thing["kind"]
+        return id(thing) if len(thing) > len(_HEAD) else (kind, thing["apiVersion"])
     if kind == "ResourceQuota":
         return kind, *spec["hard"]
     if kind == "ResourceClaimTemplate":

@@ -188,10 +188,13 @@ def _plugin_limits(cluster: Cluster, tenant: Tenant, place: Place) -> Mapping[st
 
 def _watched(tenant: Tenant, place: Place) -> frozenset[str]:
     """Admin classes that a namespace may use: they take nothing, so nothing bounds them."""
+    spec = tenant.document.spec
+    if not spec.admin_access or spec.state == "removed":
+        return frozenset()
     return frozenset(
         admin_class_name(tier)
-        for access in tenant.document.spec.admin_access
-        if access.namespace == place.name and tenant.document.spec.state != "removed"
+        for access in spec.admin_access
+        if access.namespace == place.name
         for tier in access.tiers
     )
 

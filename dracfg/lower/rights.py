@@ -7,6 +7,7 @@ stands in its annotations as flat text. Knows nothing of the policies that read 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dracfg.link.catalog import WHOLE, Catalog, Cluster, Grant, Place, Policy, Tenant, Tier
 from dracfg.link.classes import ClassPlan, admin_class_name, class_name, classes_by_name
@@ -64,10 +65,18 @@ def rights(
     if tenancy.is_removed:
         return {place.name: noted for place in tenancy.places}
     noted |= _of_tenant(tenancy)
-    return {
-        place.name: in_order({**noted, **_of_place(tenancy, place, claims.get(place.name, ()))})
-        for place in tenancy.places
-    }
+    found: dict[str, Mapping[str, str]] = {}
+    # Most namespaces watch nothing, and have the same claims as the tenant's others.
+    alike: dict[tuple[str, ...], Mapping[str, str]] = {}
+    for place in tenancy.places:
+        named = tuple(claims.get(place.name, ()))
+        if watching := _watching(tenancy.tenant, place):
+            found[place.name] = in_order(noted | _claims(named) | _watched(tenancy, watching))
+            continue
+        if named not in alike:
+            alike[named] = in_order(noted | _claims(named))
+        found[place.name] = alike[named]
+    return found
 
 
 def _of_tenant(tenancy: Tenancy) -> dict[str, str]:
@@ -76,7 +85,7 @@ def _of_tenant(tenancy: Tenancy) -> dict[str, str]:
     texts = _fixed_texts(tenancy.catalog, cluster)
     counts = _largest_counts(tenancy)
     noted = {
-        CLASSES + name: _text(texts[name], grants, counts.get(name, 1))
+        texts[name].key: _text(texts[name], grants, counts.get(name, 1))
         for name, grants in grants_by_class(cluster, tenant).items()
         if name in texts
     }
@@ -92,15 +101,16 @@ def _of_tenant(tenancy: Tenancy) -> dict[str, str]:
     return noted
 
 
-def _of_place(tenancy: Tenancy, place: Place, claims: Sequence[str]) -> dict[str, str]:
-    """What a namespace has beside that: the claims that stand in it, and what it may watch."""
-    noted = {CLAIMS: _list(set(claims))} if claims else {}
-    watching = _watching(tenancy.tenant, place)
-    if watching:
-        watched = {admin_class_name(tier) for access in watching for tier in access.tiers}
-        texts = _fixed_texts(tenancy.catalog, tenancy.cluster)
-        noted |= {CLASSES + name: _text(texts[name], (), 1) for name in watched & texts.keys()}
-    return noted
+def _claims(names: Sequence[str]) -> dict[str, str]:
+    """The claims that stand in a namespace."""
+    return {CLAIMS: _list(set(names))} if names else {}
+
+
+def _watched(tenancy: Tenancy, watching: Iterable[AdminAccess]) -> dict[str, str]:
+    """What a namespace may watch."""
+    watched = {admin_class_name(tier) for access in watching for tier in access.tiers}
+    texts = _fixed_texts(tenancy.catalog, tenancy.cluster)
+    return {texts[name].key: _text(texts[name], (), 1) for name in watched & texts.keys()}
 
 
 def _list(names: Iterable[str]) -> str:
@@ -206,24 +216,36 @@ def _largest_counts(tenancy: Tenancy) -> dict[str, int]:
         if plan is None:
             continue
         for request in plan.requests:
-            pairs = len([1 for other in plan.requests if other.origin == request.origin])
+            pairs = [other.origin for other in plan.requests].count(request.origin)
             for ask in request.asks:
                 count = ask.count * pairs
                 counts[ask.plan.name] = max(count, counts.get(ask.plan.name, 1))
     return counts
 
 
-def _text(fixed: tuple[str, str], grants: Iterable[Grant], count: int) -> str:
-    head, tail = fixed
+def _text(fixed: _Fixed, grants: Iterable[Grant], count: int) -> str:
     entitlement = "+".join([grant.name for grant in grants]) or NOTHING
-    return f"entitlement={entitlement};{head};count={count};{tail}"
+    return f"entitlement={entitlement};{fixed.head};count={count};{fixed.tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """The key of a class's annotation, and what its text says to everybody: before the count, and after."""
+
+    key: str
+    head: str
+    tail: str
 
 
 @per_catalog
-def _fixed_texts(catalog: Catalog, cluster: Cluster) -> Mapping[str, tuple[str, str]]:
-    """What each class's text says to everybody: before the count, and after it."""
+def _fixed_texts(catalog: Catalog, cluster: Cluster) -> Mapping[str, _Fixed]:
+    """By the name of the class."""
     return {
-        name: (f"sharing={plan.policy.name};size={plan.part.name or WHOLE}", _behind_count(plan))
+        name: _Fixed(
+            CLASSES + name,
+            f"sharing={plan.policy.name};size={plan.part.name or WHOLE}",
+            _behind_count(plan),
+        )
         for name, plan in classes_by_name(catalog, cluster).items()
     }
 

@@ -98,7 +98,8 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> Clu
         *_platform_units(catalog, cluster, classes, counted, tenant_units, standing),
         *tenant_units,
     ]
-    plan = gate_plan(cluster, synced)
+    objects = tuple(_objects(synced, cluster))
+    plan = cluster_gates(cluster, objects)
     units = [
         *synced,
         *_control_plane_units(cluster, plan),
@@ -107,7 +108,7 @@ def lower_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> Clu
         *monitoring_units(catalog, cluster, tenancies),
     ]
     by_hand = ByHand(
-        applier_role(cluster, _objects(units, cluster)),
+        applier_role(cluster, objects),
         external_namespaces(tenancies, claims),
         third_party_roles(cluster),
         kueue_configuration(cluster, counted),
