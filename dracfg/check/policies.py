@@ -6,8 +6,8 @@ run (kubernetes/apiserver pkg/apis/cel/config.go). What a request holds has no b
 so cost is judged only where the estimate does not hang on it.
 
 Expressions that stand in the package compile in every minor that dracfg knows, with lists of plain
-text in their gaps too, which the tests prove; here all others are compiled, each once for an
-environment.
+text in their gaps too, or what most clusters have there, which the tests prove; here all others are
+compiled, each once for an environment.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Related, Span, diagnose
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.admission.literals import literal
+from dracfg.lower.admission.podspecs import pod_specs
 from dracfg.lower.admission.policies import packaged_expressions
 from dracfg.lower.artifact import Artifact, K8sObject, Unit
 
@@ -56,6 +57,25 @@ _VARIABLE = re.compile(r"\bvariables\.(\w+)")
 _GAP = re.compile(r"\$\{(\w+)\}")
 _TEXTS = re.compile(r"""(?<![\w)\]])\["[^"\\\n]*"(?:, "[^"\\\n]*")*\]""")
 """A literal list of plain text, which is of one type whatever it holds."""
+
+_NAMES = re.compile(r'"\^\((?:[A-Za-z0-9_/|-]|\[\.\]|\.\*)+\)\$"')
+"""A regular expression for one of several names, in which nothing can be wrong."""
+
+_TEXT = r'"[^"\\\n]*"'
+_SELECTOR = rf"\{{{_TEXT}: {_TEXT}(?:, {_TEXT}: {_TEXT})*\}}"
+_POOL = rf'dyn\(\{{"fencing": dyn\({_TEXT}\), "selector": dyn\({_SELECTOR}\)\}}\)'
+_POOLS = re.compile(rf"\[{_POOL}(?:, {_POOL})*\]")
+"""Node selectors of pools: a list of dyn, however many they are."""
+
+_LISTS = ("[]", '[""]')
+_USUAL: Mapping[str, tuple[str, ...]] = {
+    "podSpecs": (pod_specs("object", ()),),
+    "oldPodSpecs": (pod_specs("oldObject", ()),),
+    "configs": ("{}",),
+    "extendedNames": (literal("^(a)$"),),
+    "heldPools": (literal([{"fencing": "a", "selector": {"a": "a"}}]),),
+}
+"""What stands in gaps that take no list of text, where a catalog writes nothing of its own."""
 
 Variables = tuple[tuple[str, str], ...]
 
@@ -157,18 +177,20 @@ def _compiler(minor: str) -> PolicyCompiler:
 
 @cache
 def packaged_shapes() -> frozenset[str]:
-    """The package's expressions with lists in their gaps, as `shape` gives them."""
+    """The package's expressions with what is usual in their gaps, as `shape` gives them."""
     found = set()
     for text in packaged_expressions():
         gaps = sorted(set(_GAP.findall(text)))
-        for lists in itertools.product(("[]", '[""]'), repeat=len(gaps)):
-            filled = Template(text).substitute(dict(zip(gaps, lists, strict=True)))
+        for texts in itertools.product(*(_USUAL.get(gap, _LISTS) for gap in gaps)):
+            filled = Template(text).substitute(dict(zip(gaps, texts, strict=True)))
             found.add(shape(filled))
     return frozenset(found)
 
 
 def shape(text: str) -> str:
-    """An expression with every list of plain text alike: equal shapes compile alike."""
+    """An expression with all lists of plain text alike, all names and all pools: equal shapes compile
+    alike."""
+    text = _POOLS.sub("[dyn({})]", _NAMES.sub('"^()$"', text))
     return _TEXTS.sub('[""]', text)
 
 
@@ -234,6 +256,8 @@ def _is_known(
     before, joint, ending = judged.text.rpartition(" + ")
     if judged.results != ("string",) or not joint or shape(before) not in known:
         return False
+    if re.fullmatch(_TEXT, ending):
+        return True
     from dracfg.cel import Program
 
     alone = _Expression(judged.place, ending, (), ("string",))

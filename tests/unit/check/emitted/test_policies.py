@@ -63,6 +63,12 @@ SAID = (
 """A cluster that says all that policies repeat."""
 
 
+POOL = 'dyn({"fencing": dyn("a"), "selector": dyn({"b": "c"})})'
+MORE = POOL.replace('"c"', '"c", "d": "e"')
+ONE = POOL.replace('"c"', "1")
+ESCAPED = POOL.replace('"c"', r'"\q"')
+
+
 @pytest.fixture
 def policies(build: Any) -> Callable[..., list[dict[str, Any]]]:
     """The policies of a repository with these edits."""
@@ -110,9 +116,9 @@ def test_all_expressions_compile(policies: Any, minor: str, edits: Any) -> None:
 
 
 def test_shapes_that_are_taken_on_trust_are_emitted_and_so_compiled_above(policies: Any) -> None:
-    """Each packaged expression stands with lists in its gaps, or its gap is more than a list."""
+    """Each packaged expression stands with lists or what is usual in its gaps, or needs more there."""
     emitted = set()
-    for edits in (HELD, SAID):
+    for edits in ((), HELD, SAID):
         for policy in policies(*edits):
             spec = policy["spec"]
             named = [*spec.get("matchConditions", ()), *spec.get("variables", ())]
@@ -123,6 +129,49 @@ def test_shapes_that_are_taken_on_trust_are_emitted_and_so_compiled_above(polici
     gaps = [text for text in known if "username in [" in text]
     assert len(gaps) > 10
     assert len(emitted.intersection(gaps)) > 10
+    marks = ("jobTemplate", '"^()$"', "[dyn({})]")
+    usual = ["{}", *(text for text in known if any(mark in text for mark in marks))]
+    assert len(usual) == 5
+    assert emitted.issuperset(usual)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ('["a", "b"]', "[]", False),
+        ('["a", "b"]', '["c"]', True),
+        ('["a", 1]', '["c"]', False),
+        ('x["a"]', 'x["b"]', False),
+        ('"^(a[.]b/c)$"', '"^(d.*|e)$"', True),
+        ('"^(a(b)$"', '"^(d)$"', False),
+        ('"^(a[b)$"', '"^(d)$"', False),
+        ('"^(a\\\\b)$"', '"^(d)$"', False),
+        (f"[{POOL}]", f"[{POOL}, {POOL}]", True),
+        (f"[{POOL}]", f"[{MORE}]", True),
+        (f"[{POOL}]", f"[{ONE}]", False),
+        (f"[{POOL}]", f"[{ESCAPED}]", False),
+        (f"[{POOL}]", f"[{POOL}, 1]", False),
+    ],
+)
+def test_what_shapes_take_for_the_same(one: str, other: str, alike: bool) -> None:
+    assert (shape(one) == shape(other)) is alike
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        (),
+        HELD[:1],
+        (("gitops: {engine: plain}", "gitops: {engine: plain}\n  contact: ask us, we're kind"),),
+    ],
+    ids=["least", "held", "contact"],
+)
+def test_nothing_is_compiled_where_documents_write_what_is_usual(
+    build: Any, monkeypatch: Any, edits: Any
+) -> None:
+    monkeypatch.setattr(PolicyCompiler, "compile", None)
+    repository = build(*edits)
+    assert check_policies(repository.catalog, repository.units) == ()
 
 
 def test_only_what_documents_write_is_compiled(build: Any, monkeypatch: Any) -> None:
