@@ -178,6 +178,7 @@ def judge(
     stands: Standing | None = None,
     may_be_empty: bool = False,
     only: frozenset[str] | None = None,
+    places: Collection[str] | None = None,
     others: Sequence[Diagnostic] | None = None,
     told: Sequence[Diagnostic] | None = None,
     form: Form = "units",
@@ -195,9 +196,11 @@ def judge(
     `seen` are files read before, `sources` all of them where they were read already.
 
     With `only`, no other tenants are lowered and validated: for two states in which the others are
-    the same. `stands` is what stands of these, where that was read already. `others` is what rules find
-    of the others, one by one, where the first state has told; then they aren't asked again. `told` is
-    what is found of all that is emitted, where it is the same.
+    the same. `places` are the clusters that any of them works on, where no other is to be built; joint
+    claims, which may lie anywhere, aren't judged then. `stands` is what stands of these tenants, where
+    that was read already. `others` is what rules find of the others, one by one, where the first state
+    has told; then they aren't asked again. `told` is what is found of all that is emitted, where it is
+    the same.
 
     `form` says as what units are kept; as files alone they take the least memory. Where the `builder`
     leaves clusters out, what belongs to all together is neither made nor judged. With more than one of
@@ -227,7 +230,7 @@ def judge(
     catalog = linked.catalog
     part = catalog
     if only is not None:
-        part = limited(catalog, only)
+        part = limited(catalog, only, places)
         standing = stands or _of_tenants(standing, catalog, only)
     found = standing if since is None else merge_standing(since, standing)
     findings = [*sources.faults, *standing_faults, *parsed.faults, *twice, *linked.faults]
@@ -252,9 +255,10 @@ def judge(
     findings += [*said.whole, *said.by_tenant, *(others or ())]
     levels: set[Level] = set()
     if made.whole:
+        levels = {"intent", "inventory"} if recorded else {"intent"}
+    if made.whole and places is None:
         plans = {build.cluster: build.plan for build in made.builds}
         findings += clock.measure("check", lambda: check_joint_claims(catalog, recorded, plans))
-        levels = {"intent", "inventory"} if recorded else {"intent"}
     findings = clock.measure(
         "validate", lambda: _waive(findings, sources, today or tree.day, levels)
     )
@@ -320,10 +324,15 @@ def _standing(
     return read_standing(tree, OUT, holds=holds, seen=seen, jobs=jobs)
 
 
-def limited(catalog: Catalog, only: frozenset[str]) -> Catalog:
-    """The catalog with these tenants alone, not even those that they borrow from."""
+def limited(
+    catalog: Catalog, only: frozenset[str], places: Collection[str] | None = None
+) -> Catalog:
+    """The catalog with these tenants alone, not even those that they borrow from, on some clusters."""
     tenants = {name: tenant for name, tenant in catalog.tenants.items() if name in only}
-    return replace(catalog, tenants=tenants)
+    clusters = catalog.clusters
+    if places is not None:
+        clusters = {name: cluster for name, cluster in clusters.items() if name in places}
+    return replace(catalog, clusters=clusters, tenants=tenants)
 
 
 def _of_tenants(standing: Standing, catalog: Catalog, only: frozenset[str]) -> Standing:

@@ -109,15 +109,16 @@ def _amended(
     stands = clock.measure("read", lambda: standing_of(standing, only))
     if stands is None:
         return None
+    places = states.places()
     said = frozenset(check_tenants(tenants_alone(old, only)))
     others = tuple(one for one in last.details.by_tenant if one not in said)
     judged = judge(
-        tree, clock, today=today, seen=seen, sources=states.now, stands=stands, only=only, form="both",
-        others=others, told=last.details.of_units, linker=states.left.link,
+        tree, clock, today=today, seen=seen, sources=states.now, stands=stands, only=only, places=places,
+        form="both", others=others, told=last.details.of_units, linker=states.left.link,
     )  # fmt: skip
     if judged.has_errors or judged.moves or joint_demands(judged.catalog):
         return None
-    was = emitted(limited(old, only), judged.standing, states.before, "both", clock=clock)
+    was = emitted(limited(old, only, places), judged.standing, states.before, "both", clock=clock)
     kept = (*others, *(one for one in last.details.of_units if one not in was.findings))
     if {*was.findings} != {*judged.of_units}:
         return None

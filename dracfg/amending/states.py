@@ -37,6 +37,18 @@ class States:
     left: Recollection
     seen: Seen
 
+    def places(self) -> frozenset[str]:
+        """The clusters that tenants who can differ work on, before or now."""
+        sides = (parse_files(one.files.values(), self.seen) for one in (self.before, self.now))
+        return frozenset(
+            cluster
+            for side in sides
+            for one in side.documents
+            if isinstance(one, Tenant) and one.name in self.only
+            for namespace in one.spec.namespaces
+            for cluster in namespace.clusters
+        )
+
     def catalog_before(self) -> Catalog | None:
         """As the last run had it, with those that can differ and their partners alone."""
         listed = parse_files(self.before.files.values(), self.seen).documents

@@ -89,7 +89,15 @@ def _column(
     key: str, known: Iterable[Mapping[str, Hashable]]
 ) -> tuple[tuple[Hashable, ...], tuple[int, ...]]:
     found: dict[Hashable, int] = {}
-    numbers = tuple(
-        found.setdefault(one[key], len(found) + 1) if key in one else 0 for one in known
-    )
-    return tuple(found), numbers
+    seen: dict[int, int] = {}
+    numbers: list[int] = []
+    for one in known:
+        if key not in one:
+            numbers.append(0)
+            continue
+        value = one[key]
+        number = seen.get(id(value))
+        if number is None:  # what the last run left is the same object for all of whom it is said
+            number = seen[id(value)] = found.setdefault(value, len(found) + 1)
+        numbers.append(number)
+    return tuple(found), tuple(numbers)

@@ -24,9 +24,9 @@ from dracfg.passes import Timings
 from dracfg.pipeline import compile_repository
 from dracfg.source.tree import DiskTree
 from tests.bench.fleet import fleet
+from tests.unit.amending.changes import Edit, described, edit, fewer, first_part, meetings, tenants
 
 TODAY = date(2026, 11, 29)
-Edit = Callable[[dict[str, Any]], None]
 
 
 def run(root: Path, *, check: bool = False) -> Outcome:
@@ -74,16 +74,6 @@ def files(root: Path) -> dict[str, bytes]:
     }
 
 
-def tenants(root: Path) -> list[Path]:
-    return sorted((root / "tenants").rglob("*.yaml"))
-
-
-def edit(path: Path, change: Edit) -> None:
-    document = yaml.safe_load(path.read_text())
-    change(document)
-    path.write_text(yaml.safe_dump(document, sort_keys=False))
-
-
 def holds_as_a_whole(root: Path, tmp_path: Path) -> Outcome:
     """Compiles both ways from the same state, and holds the trees and findings against each other."""
     other = Path(shutil.copytree(root, tmp_path / "whole"))
@@ -113,20 +103,6 @@ def one_tenant(root: Path) -> Path:
         if plain and not isinstance(held, int) and next(iter(held.values())) > 2:
             return path
     raise AssertionError("the fleet has no such tenant")
-
-
-def first_part(document: dict[str, Any]) -> tuple[dict[str, int], str]:
-    numbers: dict[str, int] = document["spec"]["entitlements"][0]["guaranteed"]
-    return numbers, next(iter(numbers))
-
-
-def fewer(document: dict[str, Any]) -> None:
-    numbers, part = first_part(document)
-    numbers[part] -= 1
-
-
-def described(document: dict[str, Any]) -> None:
-    document["metadata"]["description"] = "Somebody else answers for it now."
 
 
 def more_profiles(document: dict[str, Any]) -> None:
@@ -333,3 +309,18 @@ def test_changes_of_tenants_whose_units_lie_in_parts(
         edit(first, next(changes))
         edit(rng.choice(others), next(changes))
         holds_as_a_whole(root, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_changes_that_others_are_held_against(seed: int, root: Path, tmp_path: Path) -> None:
+    """Each on top of what the ones before left; what is refused is taken back now and then."""
+    rng = random.Random(seed)
+    changes = meetings(rng, root)
+    for _ in range(6):
+        before = {path: path.read_bytes() for path in tenants(root)}
+        for _ in range(rng.randint(1, 2)):
+            next(changes)()
+        if holds_as_a_whole(root, tmp_path).has_errors and rng.random() < 0.8:
+            for path, data in before.items():
+                path.write_bytes(data)
+            holds_as_a_whole(root, tmp_path)
