@@ -6,6 +6,7 @@ internal/lm/resource.go), series those of NVIDIA/dcgm-exporter@5f9250c211a0, wit
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -173,6 +174,23 @@ def test_every_way_to_differ_is_one_finding(
         assert (one.found, one.expected) == (found, expected)
         assert one.help is not None
         assert one.help.startswith(cause)
+
+
+@pytest.mark.parametrize("per_node", [1, 2, 3])
+def test_three_accounts_are_found_once_or_not_at_all(tmp_path: Path, per_node: int) -> None:
+    """Whatever the numbers: nothing where all that are known agree, else one finding that has them all."""
+    catalog = catalog_of(tmp_path, CATALOG.replace("perNode: 4", f"perNode: {per_node}"))
+    right = [node("a", {GFD: str(per_node)}), published("a", [GPU] * per_node)]
+    for slices, seen in itertools.product((0, 1, 2, 3), (None, 1, 2, 3)):
+        labels = {} if seen is None else {GFD: str(seen)}
+        here = [published("n", [GPU] * slices)] if slices else []
+        judged = judge(catalog, *right, node("n", labels), *here)
+        agree = slices == per_node and seen in (None, per_node)
+        assert len(judged) == (0 if agree else 1), (slices, seen)
+        for one in judged:
+            told = f"{one.found} {one.expected}"
+            known = {per_node, slices or "none", *([] if seen is None else [seen])}
+            assert all(str(number) in told for number in known), (slices, seen)
 
 
 @pytest.mark.parametrize(
