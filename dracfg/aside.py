@@ -9,9 +9,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 Item = TypeVar("Item")
 T = TypeVar("T")
@@ -37,6 +38,8 @@ def aside(work: Callable[[], T]) -> Callable[[], T]:
     """
     if not FORKS:
         return work
+    from multiprocessing import get_context  # a run that is recalled does all of its work here
+
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_send, args=(work, sender, receiver), daemon=True)
