@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, field, fields
 from functools import cache, partial
 from inspect import get_annotations
 from reprlib import recursive_repr
@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["dataclass"]
 
 _ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
-_LISTED = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
+_OF_LIBRARY = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
 """What the standard library leaves on a class for its functions and for `match`."""
+_GIVEN = "__dracfg_fields__"
+"""Where the fields of a class alone stand with their defaults, by their names."""
 _OF_INSTANCES = ("__dict__", "__weakref__")
 _Make = Callable[[type], Any]
 
@@ -48,13 +50,12 @@ def _dataclass(
     def decorate(cls: type) -> type:
         held = {name: value for name, value in vars(cls).items() if name not in _OF_INSTANCES}
         own = {name for name, value in held.items() if value is not None}
-        types = get_annotations(cls)
         added = {n: value for n, value in _at_once(frozen, slots, eq).items() if n not in own}
         added |= {n: _Later(make) for n, make in _later(frozen, eq, order).items() if n not in own}
-        defaults = {name: held[name] for name in types if name in held}
-        added |= {n: _Later(partial(_list, name=n, told=(types, defaults))) for n in _LISTED}
+        names = [n for n, type_ in get_annotations(cls).items() if "ClassVar" not in str(type_)]
+        added[_GIVEN] = {name: held.get(name, MISSING) for name in names}
         if slots:
-            return _slotted(cls, types, held, added)
+            return _slotted(cls, names, held | added)
         for name, value in added.items():
             setattr(cls, name, value)
             if isinstance(value, _Later):
@@ -64,26 +65,39 @@ def _dataclass(
     return decorate
 
 
-def _slotted(
-    cls: type, types: Mapping[str, Any], held: Mapping[str, Any], added: Mapping[str, Any]
-) -> type:
+def _slotted(cls: type, names: Iterable[str], held: dict[str, Any]) -> type:
     """The class anew, as slots can't be added to one that is there."""
-    names = [name for name, type_ in types.items() if "ClassVar" not in str(type_)]
     there = {name for base in cls.__mro__[1:-1] for name in vars(base).get("__slots__", ())}
-    kept = {name: value for name, value in held.items() if name not in names}
-    head = {
-        "__slots__": tuple(name for name in names if name not in there),
-        "__qualname__": cls.__qualname__,
+    for name in names:
+        held.pop(name, None)
+    slots = tuple(name for name in names if name not in there)
+    head = {"__slots__": slots, "__qualname__": cls.__qualname__}
+    return type(cls)(cls.__name__, cls.__bases__, held | head)
+
+
+def _listed(cls: type) -> list[tuple[str, Field[Any]]]:
+    """The fields of a class and their names, without what the standard library finds out of them."""
+    given = {
+        name: value
+        for base in reversed(cls.__mro__)
+        for name, value in vars(base).get(_GIVEN, {}).items()
     }
-    return type(cls)(cls.__name__, cls.__bases__, {**kept, **added, **head})
+    return [
+        (name, value if isinstance(value, Field) else field(default=value))
+        for name, value in given.items()
+    ]
 
 
-def _list(cls: type, name: str, told: tuple[Mapping[str, Any], Mapping[str, Any]]) -> Any:
-    """What the standard library leaves on a class that has these annotations and defaults."""
-    types, defaults = told
-    head = {"__annotations__": types, "__module__": cls.__module__, "__doc__": cls.__doc__ or ""}
+def _as_library(cls: type, name: str) -> Any:
+    """What the standard library would leave on a class under this name."""
+    held = {given: value for given, value in vars(cls)[_GIVEN].items() if value is not MISSING}
+    held |= {
+        "__annotations__": get_annotations(cls),
+        "__module__": cls.__module__,
+        "__doc__": cls.__doc__ or "",
+    }
     bases = tuple(base for base in cls.__bases__ if dataclasses.is_dataclass(base))
-    bare = type(cls.__name__, bases, {**defaults, **head})
+    bare = type(cls.__name__, bases, held)
     return getattr(dataclasses.dataclass(init=False, repr=False, eq=False)(bare), name)
 
 
@@ -103,7 +117,8 @@ def _at_once(frozen: bool, slots: bool, eq: bool) -> Mapping[str, Any]:
 @cache
 def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Make]:
     """Who writes the methods that differ from class to class."""
-    found: dict[str, _Make] = {"__init__": partial(_write_init, frozen=frozen)}
+    found: dict[str, _Make] = {name: partial(_as_library, name=name) for name in _OF_LIBRARY}
+    found["__init__"] = partial(_write_init, frozen=frozen)
     if eq:
         found["__eq__"] = partial(_write_comparison, symbol="==")
     if eq and frozen:
@@ -114,62 +129,63 @@ def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Make]:
 
 
 def _write_init(cls: type, frozen: bool) -> Any:
-    listed = [field for field in fields(cls) if field.init or _has_default(field)]
+    listed = [(name, one) for name, one in _listed(cls) if one.init or _has_default(one)]
     known: dict[str, Any] = {"set": object.__setattr__, "MISSING": MISSING}
     taken, defaults, lines = ["self"], [], []
-    for i, field in enumerate(listed):
+    for i, (_, one) in enumerate(listed):
         name = value = f"f{i}"
-        if field.default_factory is not MISSING:
-            known[f"make{i}"] = field.default_factory
-            value = f"make{i}() if {name} is MISSING else {name}" if field.init else f"make{i}()"
-        elif not field.init:
-            known[f"default{i}"] = field.default
+        if one.default_factory is not MISSING:
+            known[f"make{i}"] = one.default_factory
+            value = f"make{i}() if {name} is MISSING else {name}" if one.init else f"make{i}()"
+        elif not one.init:
+            known[f"default{i}"] = one.default
             value = f"default{i}"
-        if field.init:
+        if one.init:
             taken.append(name)
-            defaults += [field.default] if _has_default(field) else []
+            defaults += [one.default] if _has_default(one) else []
         lines.append(f"set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    made = _written(cls, f"__init__({', '.join(taken)})", lines or ["pass"], listed, known)
+    names = [name for name, _ in listed]
+    made = _written(cls, f"__init__({', '.join(taken)})", lines or ["pass"], names, known)
     made.__defaults__ = tuple(defaults)
     return made
 
 
-def _has_default(field: Field[Any]) -> bool:
-    return field.default is not MISSING or field.default_factory is not MISSING
+def _has_default(one: Field[Any]) -> bool:
+    return one.default is not MISSING or one.default_factory is not MISSING
 
 
 def _write_comparison(cls: type, symbol: str) -> Any:
-    compared = [field for field in fields(cls) if field.compare]
+    names = [name for name, one in _listed(cls) if one.compare]
     lines = [
         "if other.__class__ is self.__class__:",
-        f" return {_values('self', compared)} {symbol} {_values('other', compared)}",
+        f" return {_values('self', names)} {symbol} {_values('other', names)}",
         "return NotImplemented",
     ]
-    name = "__eq__" if symbol == "==" else next(n for n, s in _ORDER.items() if s == symbol)
-    return _written(cls, f"{name}(self, other)", lines, compared, {})
+    method = "__eq__" if symbol == "==" else next(n for n, s in _ORDER.items() if s == symbol)
+    return _written(cls, f"{method}(self, other)", lines, names, {})
 
 
 def _write_hash(cls: type) -> Any:
-    hashed = [f for f in fields(cls) if (f.compare if f.hash is None else f.hash)]
-    return _written(cls, "__hash__(self)", [f"return hash({_values('self', hashed)})"], hashed, {})
+    names = [n for n, one in _listed(cls) if (one.compare if one.hash is None else one.hash)]
+    return _written(cls, "__hash__(self)", [f"return hash({_values('self', names)})"], names, {})
 
 
-def _values(holder: str, listed: list[Field[Any]]) -> str:
-    return f"({''.join(f'{holder}.f{i}, ' for i, _ in enumerate(listed))})"
+def _values(holder: str, names: Iterable[str]) -> str:
+    return f"({''.join(f'{holder}.f{i}, ' for i, _ in enumerate(names))})"
 
 
 def _written(
-    cls: type, head: str, lines: list[str], listed: list[Field[Any]], known: dict[str, Any]
+    cls: type, head: str, lines: list[str], names: Iterable[str], known: dict[str, Any]
 ) -> Any:
-    """The method whose text has `f0`, `f1` and so on in place of the names of the fields `listed`."""
-    names = {f"f{i}": field.name for i, field in enumerate(listed)}
+    """The method whose text has `f0`, `f1` and so on in place of the fields' names."""
+    real = {f"f{i}": name for i, name in enumerate(names)}
     code = _compiled(f"def {head}:\n " + "\n ".join(lines))
     code = code.replace(
-        co_varnames=_renamed(code.co_varnames, names),
-        co_names=_renamed(code.co_names, names),
-        co_consts=_renamed(code.co_consts, names),
+        co_varnames=_renamed(code.co_varnames, real),
+        co_names=_renamed(code.co_names, real),
+        co_consts=_renamed(code.co_consts, real),
         co_qualname=f"{cls.__qualname__}.{code.co_name}",
     )
     made = FunctionType(code, known)
@@ -177,8 +193,8 @@ def _written(
     return made
 
 
-def _renamed(found: Iterable[Any], names: Mapping[str, str]) -> tuple[Any, ...]:
-    return tuple(names.get(one, one) if isinstance(one, str) else one for one in found)
+def _renamed(found: Iterable[Any], real: Mapping[str, str]) -> tuple[Any, ...]:
+    return tuple(real.get(one, one) if isinstance(one, str) else one for one in found)
 
 
 @cache
@@ -193,7 +209,7 @@ def _compiled(text: str) -> CodeType:
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    shown = (f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if field.repr)
+    shown = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
@@ -206,12 +222,12 @@ def _refuse_to_delete(self: object, name: str) -> None:  # noqa: ARG001
 
 
 def _state(self: Any) -> list[Any]:
-    return [getattr(self, field.name) for field in fields(self)]
+    return [getattr(self, one.name) for one in fields(self)]
 
 
 def _set_state(self: Any, state: list[Any]) -> None:
-    for field, value in zip(fields(self), state, strict=True):
-        object.__setattr__(self, field.name, value)
+    for one, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, one.name, value)
 
 
 if TYPE_CHECKING:
