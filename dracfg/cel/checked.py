@@ -112,7 +112,7 @@ class CheckingEngine:
 
     def compile(self, expression: str, scope: Scope) -> CheckedProgram | CompileFailure | Undecided:
         """Parse, check and prepare an expression."""
-        return _compile(expression, scope)
+        return _compile(expression, scope.narrowed(expression))
 
 
 @lru_cache(maxsize=1024)
