@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain
-from multiprocessing import get_context
-from multiprocessing.connection import Connection, wait
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 Item = TypeVar("Item")
 T = TypeVar("T")
@@ -100,8 +101,9 @@ class Shared(Generic[Item, T]):
                 yield from self._received(None)
 
     def _received(self, patience: float | None) -> Iterator[tuple[int, Sequence[T]]]:
-        for receiver in wait([*self._bodies], patience):
-            assert isinstance(receiver, Connection)
+        from multiprocessing.connection import wait
+
+        for receiver in cast("list[Connection]", wait([*self._bodies], patience)):
             try:
                 number, start, length = receiver.recv()
             except EOFError:
@@ -144,6 +146,8 @@ def share_out(
 
 def _begin(work: Callable[[Connection], None]) -> tuple[Connection, Callable[[], None]]:
     """Begins `work` in a process that tells of it by a pipe; the function waits for its end."""
+    from multiprocessing import get_context  # a run that is recalled does all of its work here
+
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(work, sender, receiver), daemon=True)

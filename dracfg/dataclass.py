@@ -9,8 +9,8 @@ as their own. They have no `InitVar` and no arguments by keyword alone.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, FrozenInstanceError, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from functools import cache, partial
 from inspect import get_annotations
 from reprlib import recursive_repr
@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["dataclass"]
 
 _ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
-_LISTED = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
+_OF_LIBRARY = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
 """What the standard library leaves on a class for its functions and for `match`."""
+_GIVEN = "__dracfg_fields__"
+"""Where the fields of a class alone stand with their defaults, by their names."""
 _OF_INSTANCES = ("__dict__", "__weakref__")
 _Make = Callable[[type], Any]
 
@@ -47,13 +49,12 @@ def _dataclass(
     def decorate(cls: type) -> type:
         held = {name: value for name, value in vars(cls).items() if name not in _OF_INSTANCES}
         own = {name for name, value in held.items() if value is not None}
-        types = get_annotations(cls)
         added = {n: value for n, value in _at_once(frozen, slots, eq).items() if n not in own}
         added |= {n: _Later(make) for n, make in _later(frozen, eq, order).items() if n not in own}
-        defaults = {name: held[name] for name in types if name in held}
-        added |= {n: _Later(partial(_list, name=n, told=(types, defaults))) for n in _LISTED}
+        names = [n for n, type_ in get_annotations(cls).items() if "ClassVar" not in str(type_)]
+        added[_GIVEN] = {name: held.get(name, MISSING) for name in names}
         if slots:
-            return _slotted(cls, types, held, added)
+            return _slotted(cls, names, held | added)
         for name, value in added.items():
             setattr(cls, name, value)
             if isinstance(value, _Later):
@@ -63,26 +64,39 @@ def _dataclass(
     return decorate
 
 
-def _slotted(
-    cls: type, types: Mapping[str, Any], held: Mapping[str, Any], added: Mapping[str, Any]
-) -> type:
+def _slotted(cls: type, names: Iterable[str], held: dict[str, Any]) -> type:
     """The class anew, as slots can't be added to one that is there."""
-    names = [name for name, type_ in types.items() if "ClassVar" not in str(type_)]
     there = {name for base in cls.__mro__[1:-1] for name in vars(base).get("__slots__", ())}
-    kept = {name: value for name, value in held.items() if name not in names}
-    head = {
-        "__slots__": tuple(name for name in names if name not in there),
-        "__qualname__": cls.__qualname__,
+    for name in names:
+        held.pop(name, None)
+    slots = tuple(name for name in names if name not in there)
+    head = {"__slots__": slots, "__qualname__": cls.__qualname__}
+    return type(cls)(cls.__name__, cls.__bases__, held | head)
+
+
+def _listed(cls: type) -> list[tuple[str, Field[Any]]]:
+    """The fields of a class and their names, without what the standard library finds out of them."""
+    given = {
+        name: value
+        for base in reversed(cls.__mro__)
+        for name, value in vars(base).get(_GIVEN, {}).items()
     }
-    return type(cls)(cls.__name__, cls.__bases__, {**kept, **added, **head})
+    return [
+        (name, value if isinstance(value, Field) else dataclasses.field(default=value))
+        for name, value in given.items()
+    ]
 
 
-def _list(cls: type, name: str, told: tuple[Mapping[str, Any], Mapping[str, Any]]) -> Any:
-    """What the standard library leaves on a class that has these annotations and defaults."""
-    types, defaults = told
-    head = {"__annotations__": types, "__module__": cls.__module__, "__doc__": cls.__doc__ or ""}
+def _as_library(cls: type, name: str) -> Any:
+    """What the standard library would leave on a class under this name."""
+    held = {given: value for given, value in vars(cls)[_GIVEN].items() if value is not MISSING}
+    held |= {
+        "__annotations__": get_annotations(cls),
+        "__module__": cls.__module__,
+        "__doc__": cls.__doc__ or "",
+    }
     bases = tuple(base for base in cls.__bases__ if dataclasses.is_dataclass(base))
-    bare = type(cls.__name__, bases, {**defaults, **head})
+    bare = type(cls.__name__, bases, held)
     return getattr(dataclasses.dataclass(init=False, repr=False, eq=False)(bare), name)
 
 
@@ -102,7 +116,8 @@ def _at_once(frozen: bool, slots: bool, eq: bool) -> Mapping[str, Any]:
 @cache
 def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Make]:
     """Who writes the methods that differ from class to class."""
-    found: dict[str, _Make] = {"__init__": partial(_write_init, frozen=frozen)}
+    found: dict[str, _Make] = {name: partial(_as_library, name=name) for name in _OF_LIBRARY}
+    found["__init__"] = partial(_write_init, frozen=frozen)
     if eq:
         found["__eq__"] = partial(_write_comparison, symbol="==")
     if eq and frozen:
@@ -115,8 +130,8 @@ def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Make]:
 def _write_init(cls: type, frozen: bool) -> Any:
     known: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": MISSING}
     taken, lines = ["self"], []
-    for field in fields(cls):
-        name = value = field.name
+    for name, field in _listed(cls):
+        value = name
         if field.default_factory is not MISSING:
             known[f"_make_{name}"] = field.default_factory
             value = f"_make_{name}()"
@@ -140,7 +155,7 @@ def _write_init(cls: type, frozen: bool) -> Any:
 
 
 def _write_comparison(cls: type, symbol: str) -> Any:
-    compared = [field.name for field in fields(cls) if field.compare]
+    compared = [name for name, field in _listed(cls) if field.compare]
     lines = [
         "if other.__class__ is self.__class__:",
         f" return {_values('self', compared)} {symbol} {_values('other', compared)}",
@@ -151,7 +166,7 @@ def _write_comparison(cls: type, symbol: str) -> Any:
 
 
 def _write_hash(cls: type) -> Any:
-    hashed = [f.name for f in fields(cls) if (f.compare if f.hash is None else f.hash)]
+    hashed = [name for name, f in _listed(cls) if (f.compare if f.hash is None else f.hash)]
     return _written(cls, "__hash__(self)", [f"return hash({_values('self', hashed)})"], {})
 
 
@@ -169,7 +184,7 @@ def _written(cls: type, head: str, lines: list[str], known: dict[str, Any]) -> A
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    shown = (f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if field.repr)
+    shown = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
@@ -182,12 +197,12 @@ def _refuse_to_delete(self: object, name: str) -> None:  # noqa: ARG001
 
 
 def _state(self: Any) -> list[Any]:
-    return [getattr(self, field.name) for field in fields(self)]
+    return [getattr(self, one.name) for one in fields(self)]
 
 
 def _set_state(self: Any, state: list[Any]) -> None:
-    for field, value in zip(fields(self), state, strict=True):
-        object.__setattr__(self, field.name, value)
+    for one, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, one.name, value)
 
 
 if TYPE_CHECKING:

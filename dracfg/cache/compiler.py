@@ -11,28 +11,27 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 
 from dracfg import __version__
 
+_PACKAGE = Path(__file__).parents[1]
+
 
 def compiler() -> str:
     """A digest that changes with the code, the facts that are shipped, and the installed packages."""
-    package = Path(str(resources.files("dracfg")))
     installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    facts = [__version__, sys.version, *sorted(_stamps(package))]
+    facts = [__version__, sys.version, *sorted(_stamps(_PACKAGE))]
     facts += [_stamp(folder) for folder in sorted(installed)]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()
 
 
 def release() -> str:
     """The same for the same code and facts, wherever they are installed: `1.0.0 (3f2a…)`."""
-    package = Path(str(resources.files("dracfg")))
     found = hashlib.sha256(f"{sys.version_info.major}.{sys.version_info.minor}".encode())
-    for path in sorted(path for path in package.rglob("*") if path.suffix not in (".pyc", ".pyo")):
+    for path in sorted(path for path in _PACKAGE.rglob("*") if path.suffix not in (".pyc", ".pyo")):
         if path.is_file():
-            found.update(b"\0%s\0" % path.relative_to(package).as_posix().encode())
+            found.update(b"\0%s\0" % path.relative_to(_PACKAGE).as_posix().encode())
             found.update(path.read_bytes())
     return f"{__version__} ({found.hexdigest()[:12]})"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from cel_expr_python import cel
@@ -112,23 +112,29 @@ class CheckingEngine:
 
     def compile(self, expression: str, scope: Scope) -> CheckedProgram | CompileFailure | Undecided:
         """Parse, check and prepare an expression."""
-        try:
-            compiled = compiler(scope).compile(_without_presence_tests(expression, scope))
-        except (RuntimeError, ValueError) as error:
-            return _explain(str(error), expression, scope)
-        serialised = compiled.serialize()
-        tree = read(serialised)
-        finding = validate(tree, expression, scope, refuse_literal)
-        if finding is not None:
-            return finding
-        rewritten, domains = rewrite(serialised)
-        runnable = evaluator(scope.libraries).deserialize(rewritten)
-        messages = {
-            name: type_.name
-            for name, type_ in scope.variables
-            if "." in type_.name and type_.name not in opaque_types()
-        }
-        return CheckedProgram(tree, tree.type, domains, messages, runnable)
+        return _compile(expression, scope.narrowed(expression))
+
+
+@lru_cache(maxsize=1024)
+def _compile(expression: str, scope: Scope) -> CheckedProgram | CompileFailure | Undecided:
+    """Once for all who ask: what a text comes to hangs on nothing else."""
+    try:
+        compiled = compiler(scope).compile(_without_presence_tests(expression, scope))
+    except (RuntimeError, ValueError) as error:
+        return _explain(str(error), expression, scope)
+    serialised = compiled.serialize()
+    tree = read(serialised)
+    finding = validate(tree, expression, scope, refuse_literal)
+    if finding is not None:
+        return finding
+    rewritten, domains = rewrite(serialised)
+    runnable = evaluator(scope.libraries).deserialize(rewritten)
+    messages = {
+        name: type_.name
+        for name, type_ in scope.variables
+        if "." in type_.name and type_.name not in opaque_types()
+    }
+    return CheckedProgram(tree, tree.type, domains, messages, runnable)
 
 
 def _without_presence_tests(expression: str, scope: Scope) -> str:

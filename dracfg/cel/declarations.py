@@ -52,9 +52,12 @@ def literal_environment() -> Any:
 @cache
 def compiler(scope: Scope) -> Any:
     """The environment that parses and checks; never evaluates."""
-    overloads = [overload for library in scope.enabled() for overload in library.overloads]
-    declarations = [part for overload in overloads for part in _expand(overload)]
-    extension = cel.CelExtension("kubernetes", list(_declare(declarations)))
+    by_name: dict[str, list[Any]] = {}
+    for library in scope.enabled():
+        for overload in library.overloads:
+            by_name.setdefault(overload.name, []).extend(_declared(overload))
+    declarations = [cel.FunctionDecl(name, declared) for name, declared in by_name.items()]
+    extension = cel.CelExtension("kubernetes", declarations)
     variables = {name: _engine_type(type_) for name, type_ in scope.variables}
     environment = cel.NewEnv(
         pools().values, config=_config(scope), extensions=[extension], variables=variables
@@ -118,21 +121,15 @@ def _config(scope: Scope) -> Any:
     return cel.NewEnvConfigFromYaml("name: kubernetes\nextensions:\n" + "".join(lines))
 
 
-def _declare(overloads: Iterable[Overload]) -> Iterable[Any]:
-    by_name: dict[str, list[Overload]] = {}
-    for overload in overloads:
-        by_name.setdefault(overload.name, []).append(overload)
-    for name, group in by_name.items():
-        declared = [
-            cel.Overload(
-                overload.id,
-                _engine_type(overload.result),
-                list(map(_engine_type, overload.parameters)),
-                overload.member,
-            )
-            for overload in group
-        ]
-        yield cel.FunctionDecl(name, declared)
+@cache
+def _declared(overload: Overload) -> tuple[Any, ...]:
+    """An overload as all environments that have it declare it."""
+    return tuple(
+        cel.Overload(
+            one.id, _engine_type(one.result), list(map(_engine_type, one.parameters)), one.member
+        )
+        for one in _expand(overload)
+    )
 
 
 def _expand(overload: Overload) -> Iterable[Overload]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from dracfg.cel.semver import Semver
 from dracfg.dataclass import dataclass
@@ -13,7 +13,6 @@ from dracfg.kube.quantity import Quantity
 __all__ = ["OWN_DOMAIN", "AttributeValue", "DeviceFacts", "Read"]
 
 AttributeValue: TypeAlias = "int | bool | str | Semver | list[Any]"
-Kind: TypeAlias = Literal["attributes", "capacity"]
 # Stands for the domain that is the device's driver name.
 OWN_DOMAIN = "@driver"
 READERS: Mapping[str, Any] = {"int": int, "bool": bool, "string": str, "version": Semver.parse}
@@ -43,25 +42,8 @@ class DeviceFacts:
     attributes: Mapping[str, Mapping[str, AttributeValue]]
     capacity: Mapping[str, Mapping[str, Quantity]]
     allow_multiple_allocations: bool = False
-    _keys: Mapping[Read, Hashable] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        keys: dict[Read, Hashable] = {
-            Read("driver"): self.driver,
-            Read("allowMultipleAllocations"): self.allow_multiple_allocations,
-        }
-        maps: tuple[tuple[Kind, Mapping[str, Mapping[str, Any]]], ...] = (
-            ("attributes", self.attributes),
-            ("capacity", self.capacity),
-        )
-        for kind, domains in maps:
-            for domain, values in domains.items():
-                for name, value in values.items():
-                    key = _key(value)
-                    keys[Read(kind, domain, name)] = key
-                    if domain == self.driver:
-                        keys[Read(kind, OWN_DOMAIN, name)] = key
-        object.__setattr__(self, "_keys", keys)
+    _keys: dict[Read, Hashable] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What has been read so far."""
 
     @classmethod
     def from_device(cls, driver: str, device: Mapping[str, Any]) -> DeviceFacts:
@@ -83,26 +65,45 @@ class DeviceFacts:
 
     def project(self, reads: tuple[Read, ...]) -> Hashable:
         """A key that is the same for two devices that agree on everything in `reads`."""
-        return tuple(map(self._keys.get, reads))
+        try:
+            return tuple(map(self._keys.__getitem__, reads))
+        except KeyError:
+            return tuple(map(self._read, reads))
 
     def project_whole(self, reads: tuple[Read, ...]) -> Hashable:
         """The same where some of `reads` are whole domains or whole maps."""
         return tuple(
-            self._keys.get(read)
-            if read.id or read.field not in ("attributes", "capacity")
-            else self._slice(read)
+            self._slice(read)
+            if read.field in ("attributes", "capacity") and not read.id
+            else self._read(read)
             for read in reads
         )
 
+    def _read(self, read: Read) -> Hashable:
+        if read.field == "driver":
+            key: Hashable = self.driver
+        elif read.field == "allowMultipleAllocations":
+            key = self.allow_multiple_allocations
+        else:
+            held = self._held(read).get(self._domain(read), {})
+            key = _key(held[read.id]) if read.id in held else None
+        self._keys[read] = key
+        return key
+
     def _slice(self, read: Read) -> Hashable:
-        domain = self.driver if read.domain == OWN_DOMAIN else read.domain
+        wanted = self._domain(read)
         return frozenset(
-            (key.domain, key.id, value)
-            for key, value in self._keys.items()
-            if key.field == read.field
-            and key.domain not in ("", OWN_DOMAIN)
-            and domain in ("", key.domain)
+            (domain, name, _key(value))
+            for domain, values in self._held(read).items()
+            if domain and wanted in ("", domain)
+            for name, value in values.items()
         )
+
+    def _held(self, read: Read) -> Mapping[str, Mapping[str, AttributeValue | Quantity]]:
+        return self.attributes if read.field == "attributes" else self.capacity
+
+    def _domain(self, read: Read) -> str:
+        return self.driver if read.domain == OWN_DOMAIN else read.domain
 
 
 def _qualify(name: str, driver: str) -> tuple[str, str]:

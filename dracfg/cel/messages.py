@@ -18,7 +18,6 @@ from typing import Any
 from google.protobuf import (
     any_pb2,
     duration_pb2,
-    json_format,
     struct_pb2,
     timestamp_pb2,
     wrappers_pb2,
@@ -180,6 +179,8 @@ def decode(value: Any) -> Any:
 
 def message_from_json(name: str, document: Mapping[str, Any]) -> Message:
     """A message of `objects` from the JSON form of the Kubernetes object; unknown fields are left out."""
+    from google.protobuf import json_format  # no selector and no policy is given an object
+
     message: Message = pools().value(name)()
     json_format.ParseDict(
         dict(document), message, ignore_unknown_fields=True, descriptor_pool=pools().values

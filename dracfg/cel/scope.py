@@ -5,6 +5,9 @@ A plain value, so that engines can keep what they make of it.
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from functools import cache
 from typing import Protocol
 
 from dracfg.cel.devices import DeviceFacts, Read
@@ -15,6 +18,9 @@ from dracfg.dataclass import dataclass
 
 __all__ = ["Compiled", "Engine", "Inputs", "Scope", "Value"]
 
+_EVERYWHERE = 33
+"""What came with this minor or before is in all environments: 1.34 is the first that is known."""
+_WORD = re.compile(r"\w+")
 Value = object
 Inputs = dict[str, Value]
 
@@ -36,11 +42,32 @@ class Scope:
         """The libraries themselves, in the order of the data file."""
         return tuple(library for library in libraries() if library.name in self.libraries)
 
+    def narrowed(self, expression: str) -> Scope:
+        """The scope without those libraries of some minors and gates that the text has no name of.
+
+        What the text comes to hangs on the names in it alone, so that minors come to the same.
+        """
+        words = frozenset(_WORD.findall(expression))
+        unnamed = {name for name, words_of in _varying() if words.isdisjoint(words_of)}
+        if self.libraries.isdisjoint(unnamed):
+            return self
+        return replace(self, libraries=self.libraries - unnamed)
+
     @property
     def objects(self) -> frozenset[str]:
         """The names before the dot of variables that stand for a field: `device`."""
         names = {name for name, _ in self.variables}
         return frozenset(name.partition(".")[0] for name in names if "." in name) - names
+
+
+@cache
+def _varying() -> tuple[tuple[str, frozenset[str]], ...]:
+    """Libraries that some environment of a known minor lacks, with the last words of their names."""
+    return tuple(
+        (library.name, frozenset(name.rpartition(".")[2] for name in library.names))
+        for library in libraries()
+        if library.gate or library.introduced > _EVERYWHERE
+    )
 
 
 class Compiled(Protocol):

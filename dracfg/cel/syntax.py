@@ -138,7 +138,9 @@ def children(node: Expression) -> tuple[Expression, ...]:
 
 
 def walk(node: Expression) -> Iterator[Expression]:
-    """The node and all below it."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    """The node and all below it, each before its parts."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(children(node))

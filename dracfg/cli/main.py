@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -145,6 +143,9 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report_fault(fault: Exception, *, show: bool) -> int:
+    import tempfile
+    import traceback
+
     if show:
         traceback.print_exception(fault)
         return exits.FAULT

@@ -13,9 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from dracfg.executors.ordered import Pool, in_order
-from dracfg.executors.processes import Processes
 from dracfg.executors.spec import ExecutorSpec
-from dracfg.executors.threads import Threads
 
 if TYPE_CHECKING:
     from dracfg.executors.cluster import Cluster
@@ -61,13 +59,21 @@ class Executor(ABC):
 class _Processes(Executor):
     def _pool(self, work: Callable[[T], R], portions: Sequence[T]) -> Pool[R] | None:
         alone = self.width == 1 or len(portions) == 1
-        return None if alone else Processes(work, portions, self.width)
+        if alone:
+            return None
+        from dracfg.executors.processes import Processes
+
+        return Processes(work, portions, self.width)
 
 
 class _Threads(Executor):
     def _pool(self, work: Callable[[T], R], portions: Sequence[T]) -> Pool[R] | None:
         alone = self.width == 1 or len(portions) == 1
-        return None if alone else Threads(work, portions, self.width)
+        if alone:
+            return None
+        from dracfg.executors.threads import Threads
+
+        return Threads(work, portions, self.width)
 
 
 class _Workers(Executor):

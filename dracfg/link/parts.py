@@ -14,7 +14,7 @@ from dracfg.model.sharing import Consumable, Exclusive, NamedSize, Partitioned, 
 
 def whole_policy() -> Policy:
     """The built-in policy: a device is had alone or not at all."""
-    return Policy(WHOLE, None, Exclusive(mode="exclusive"), (Part("", "", {}),), "")
+    return Policy(WHOLE, None, Exclusive.model_construct(mode="exclusive"), (Part("", "", {}),), "")
 
 
 def link_policy(document: kinds.SharingPolicy) -> Policy:

@@ -42,6 +42,7 @@ from dracfg.link.presetdata import (
     WebhookFact,
     build,
 )
+from dracfg.packaged import parse_data
 
 if TYPE_CHECKING:
     from yaml import CSafeLoader as Loader
@@ -210,7 +211,7 @@ def load_preset(name: str) -> Preset:
     """
     file = _folder() / f"{name}.yaml"
     if "/" not in name and file.is_file():
-        return build(Preset, _read(file))
+        return build(Preset, parse_data(file.read_text(encoding="utf-8")))
     for entry in metadata.entry_points(group=ENTRY_POINT_GROUP, name=name):
         raw = _read(entry.load()())
         problems = tuple(preset_problems(raw))

@@ -61,6 +61,7 @@ def page(name: str, package: str = OWN) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        optimized=False,  # a page is rendered a few times: to look for constants takes longer
     )
     environment.filters.update(prose=prose, code=code, shell=shell, json=json.dumps)
     return environment.from_string(_text(package, name))

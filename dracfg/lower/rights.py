@@ -7,8 +7,8 @@ stands in its annotations as flat text. Knows nothing of the policies that read 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from dracfg.dataclass import dataclass
 from dracfg.link.catalog import WHOLE, Catalog, Cluster, Grant, Place, Policy, Tenant, Tier
 from dracfg.link.classes import ClassPlan, admin_class_name, class_name, classes_by_name
 from dracfg.link.memo import per_catalog

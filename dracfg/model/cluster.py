@@ -215,7 +215,7 @@ class ClusterSpec(Spec):
     """Written as PriorityClasses; entitlements and profiles name them."""
     pod_template_kinds: tuple[PodTemplateKind, ...] = ()
     """Kinds beside Kubernetes' own whose pod templates admission judges."""
-    schedulers: tuple[Scheduler, ...] = (Scheduler(name="default-scheduler"),)
+    schedulers: tuple[Scheduler, ...] = (Scheduler.model_construct(name="default-scheduler"),)
     """All that give out devices; kube-scheduler alone unless said."""
     node_guards: NodeGuards = NodeGuards.model_construct()
     contact: str | None = Field(default=None, min_length=3, max_length=200)

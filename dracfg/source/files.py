@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dracfg.dataclass import dataclass
-from dracfg.source.composer import compose
 from dracfg.source.nodes import Document, Map, Node, Seq
 
 
@@ -30,7 +29,11 @@ class SourceFile:
 
     @cached_property
     def documents(self) -> tuple[Document, ...]:
-        return compose(self.path, self.text)[0] if self.composed is None else self.composed
+        if self.composed is not None:
+            return self.composed
+        from dracfg.source.composer import compose  # YAML is not read in every run
+
+        return compose(self.path, self.text)[0]
 
     @cached_property
     def maps(self) -> tuple[Map, ...]:

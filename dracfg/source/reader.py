@@ -11,16 +11,18 @@ import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose
-from dracfg.source.composer import compose
 from dracfg.source.files import SourceFile
 from dracfg.source.lineends import line_starts, with_line_feeds
 from dracfg.source.nodes import Document
-from dracfg.source.plain import Plain, read_plain
 from dracfg.source.seen import FileRead, Seen
 from dracfg.source.tree import TooLarge, Tree, tree_of
+
+if TYPE_CHECKING:
+    from dracfg.source.plain import Plain
 
 ROOTS = ("catalog", "tenants")
 UNREAD = ("catalog/inventory", "catalog/templates")
@@ -152,6 +154,8 @@ def understand(path: str, data: bytes) -> FileRead:
         text = with_line_feeds(text)
     if (bad := _unreadable_character(text, path)) is not None:
         return SourceFile(path, text, ()), (*faults, bad)
+    from dracfg.source.composer import compose  # YAML is not read in every run
+
     documents, found = compose(path, text)
     faults += found
     if not documents and not found:
@@ -169,6 +173,8 @@ def understand_plainly(path: str, data: bytes) -> Plain | None:
     text = decode(data, path)
     if isinstance(text, Diagnostic) or text.startswith("\ufeff") or "\r" in text:
         return None
+    from dracfg.source.plain import read_plain
+
     return read_plain(text) if _unreadable_character(text, path) is None else None
 
 

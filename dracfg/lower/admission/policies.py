@@ -220,7 +220,7 @@ def _settings(cluster: Cluster) -> Iterator[Origin]:
         "exemptNamespaces": spec.exempt_namespaces,
         "unmanagedNamespaces": spec.unmanaged_namespaces == "warn",
         "podTemplateKinds": spec.pod_template_kinds,
-        "nodeGuards": spec.node_guards != NodeGuards(),
+        "nodeGuards": spec.node_guards != NodeGuards.model_construct(),
         "contact": spec.contact,
     }
     for key, value in said.items():

@@ -1,0 +1,32 @@
+"""Data of the package are read as PyYAML would, faster."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+import dracfg
+from dracfg.packaged import packaged_path, packaged_text, parse_data, read_data
+
+PACKAGE = Path(dracfg.__file__).parent
+SHIPPED = sorted(PACKAGE.rglob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_what_is_shipped_reads_as_pyyaml_has_it(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    whole = list(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    if len(whole) == 1:
+        assert repr(parse_data(text)) == repr(whole[0])
+    assert "<<:" not in text
+
+
+def test_plain_values_of_every_type() -> None:
+    text = 'a: [1, 2.5, true, ~, 2026-11-29, "1", text]\nb: &b {c: 0x10}\nd: *b\n1: on\n'
+    assert parse_data(text) == yaml.safe_load(text)
+
+
+def test_a_file_is_found_in_its_package() -> None:
+    assert read_data("dracfg.diagnostics", "families.yaml")["SRC"]
+    assert packaged_path("dracfg.diagnostics", "families.yaml") is not None
+    assert packaged_text("dracfg.diagnostics", "none.yaml") is None
