@@ -106,10 +106,10 @@ def _amended(
         seen.recorded,
         lambda path: read_standing_file(f"{out}/{path}"),
     )
-    stands = clock.measure("read", lambda: standing_of(standing, only))
+    places = states.places()
+    stands = clock.measure("read", lambda: standing_of(standing, only, places))
     if stands is None:
         return None
-    places = states.places()
     said = frozenset(check_tenants(tenants_alone(old, only)))
     others = tuple(one for one in last.details.by_tenant if one not in said)
     judged = judge(

@@ -18,14 +18,17 @@ from dracfg.source.standing import Standing, is_state_file, is_text_file
 _NAMESPACES = re.compile(r"[^/]+/guard[^/]*/namespaces\.yaml")
 """The files that hold objects of all tenants, none of which has a list in it."""
 _OPENED, _BETWEEN, _CLOSED = b'[{"apiVersion":', b'},{"apiVersion":', b"}]"
+_OF_ALL = "gitops"
 _SIGN = "sha256:"
 
 
-def standing_of(tree: Tree, only: Collection[str]) -> Standing | None:
-    """The state of all but other tenants; None where some of it can't be had."""
+def standing_of(tree: Tree, only: Collection[str], places: Collection[str]) -> Standing | None:
+    """The state of all but other tenants on some clusters, and of what is no cluster's; None where some
+    of it can't be had.
+    """
     objects: dict[str, tuple[dict[str, Any], ...]] = {}
     texts: dict[str, str] = {}
-    for path, digest in sorted(_files(tree, only)):
+    for path, digest in sorted(_files(tree, only, places)):
         if is_text_file(path):
             try:
                 texts[path] = tree.read(path).decode("utf-8")
@@ -43,11 +46,12 @@ def standing_of(tree: Tree, only: Collection[str]) -> Standing | None:
     return Standing(objects, texts)
 
 
-def _files(tree: Tree, only: Collection[str]) -> Iterator[tuple[str, str]]:
-    """(path, digest) of every file but those of other tenants' units."""
+def _files(tree: Tree, only: Collection[str], places: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(path, digest) of every file but those of other tenants' units, and of other clusters."""
     for unit, files in tree.lock.units.items():
-        tenant = tenant_of(unit.partition("/")[2])
-        if not tenant or tenant in only:
+        place, _, rest = unit.partition("/")
+        tenant = tenant_of(rest) if place in places else ""
+        if (place in places or place == _OF_ALL) and (not tenant or tenant in only):
             yield from ((f"{unit}/{name}", digest) for name, digest in files.items())
 
 
