@@ -119,8 +119,8 @@ def _odd(figures: Figures, driver: Driver | None, publishing: Iterable[str]) -> 
         figures.catalog,
         figures.published,
         tuple((one.source, one.number) for one in figures.seen),
-        driver is not None and bool(_plugin_amounts(figures, driver)),
-        figures.node.ready in ("False", "Unknown"),
+        code == "INV060" and driver is not None and bool(_plugin_amounts(figures, driver)),
+        code == "INV060" and figures.node.ready in ("False", "Unknown"),
     )
 
 
@@ -251,10 +251,9 @@ def _cause(odd: _Odd) -> str:
             f"{_WAITS}"
         )
     if odd.catalog == odd.published:
-        return (
-            "slices and catalog agree, so look at the node: what counts its devices is old, or some are "
-            f"out of the driver's sight; {_WAITS}"
-        )
+        less = odd.published is not None and min(numbers) < odd.published
+        why = "a card has failed" if less else "some cards are out of the driver's sight"
+        return f"slices and catalog agree, so look at the node: {why}, or what counts them is old; {_WAITS}"
     return (
         "no two agree: record slices and nodes at one time, see the driver's log on the node, and correct "
         f"`perNode`; {_WAITS}"

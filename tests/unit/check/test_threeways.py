@@ -230,6 +230,15 @@ def test_nodes_that_are_odd_alike_are_named_together(catalog: Catalog) -> None:
     assert one.message == "gpu.nvidia.com publishes nothing on nodes a, b, c and 2 more"
 
 
+def test_a_node_that_is_down_is_no_other_way_to_differ(catalog: Catalog) -> None:
+    down = {"conditions": [{"type": "Ready", "status": "False"}]}
+    slices = [published(name, [GPU] * 4) for name in "ab"]
+    (one,) = judge(catalog, node("a", {GFD: "3"}), node("b", {GFD: "3"}, **down), *slices)
+    assert one.message.startswith("nodes a and b themselves see another number of devices")
+    assert one.help is not None
+    assert "a card has failed" in one.help
+
+
 def test_where_no_slice_is_recorded_nothing_is_said_of_drivers(catalog: Catalog) -> None:
     assert judge(catalog, node("n", {GFD: "4"})) == ()
 
