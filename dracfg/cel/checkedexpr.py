@@ -33,6 +33,15 @@ from dracfg.cel.syntax import (
 
 __all__ = ["DOMAIN_FUNCTION", "FILLED", "OPTIONAL_RESULTS", "read", "rewrite"]
 
+KINDS = (
+    "ident_expr",
+    "const_expr",
+    "call_expr",
+    "select_expr",
+    "list_expr",
+    "struct_expr",
+    "comprehension_expr",
+)
 PRIMITIVES = {1: "bool", 2: "int", 3: "uint", 4: "double", 5: "string", 6: "bytes"}
 WELL_KNOWN = {1: "any", 2: "timestamp", 3: "duration"}
 INDEXES = ("_[_]", "_[?_]", "_?._")
@@ -63,7 +72,7 @@ class _Reader:
 
     def _node(self, expr: Any) -> Expression:
         common = (expr.id, self._positions.get(expr.id, 0), self._type(expr.id))
-        kind = next((field.name for field, _ in expr.ListFields() if field.name != "id"), "")
+        kind = next(filter(expr.HasField, KINDS), "")
         reference = self._references.get(expr.id)
         match kind:
             case "const_expr":
