@@ -6,16 +6,18 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dracfg.cache.compiler import compiler
 from dracfg.cache.entry import FOLDER, read_entry, write_entry
 from dracfg.cache.outcome import Outcome, findings_from, findings_to, from_data, to_data
 from dracfg.cache.questions import Question, stand
-from dracfg.cache.tenants import KnownTenants, from_bytes, to_bytes
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.emit.intact import intact
+
+if TYPE_CHECKING:
+    from dracfg.cache.tenants import KnownTenants
 
 _MOST = 64 * 1024 * 1024
 _MALFORMED = (KeyError, TypeError, ValueError, RecursionError)
@@ -96,6 +98,8 @@ class Store:
 
     def tenants(self, last: Last) -> KnownTenants | None:
         """What the last run knew of tenants; None where that is not at hand."""
+        from dracfg.cache.tenants import from_bytes  # a run that is recalled asks for none
+
         data = read_entry(self._beside("tenants"))
         if data is None or _digest(data) != last.tenants:
             return None
@@ -113,6 +117,8 @@ class Store:
 
         A folder that can't be written is no fault: the next run works it out again.
         """
+        from dracfg.cache.tenants import to_bytes
+
         known = to_bytes(tenants)
         write_entry(self._beside("tenants"), known)
         entry = {
