@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,45 +12,13 @@ import pytest
 import yaml
 
 from dracfg.amending import remembered
-from dracfg.amending.remembered import compile_remembered
-from dracfg.building import build_all
 from dracfg.cache.outcome import Outcome
-from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Store
 from dracfg.lower import division, flux
 from dracfg.outcomes import outcome_of
-from dracfg.passes import Timings
 from dracfg.pipeline import compile_repository
-from dracfg.source.tree import DiskTree
-from tests.bench.fleet import fleet
 from tests.unit.amending.changes import Edit, described, edit, fewer, first_part, meetings, tenants
-
-TODAY = date(2026, 11, 29)
-
-
-def run(root: Path, *, check: bool = False) -> Outcome:
-    return compile_remembered(
-        AskedTree(DiskTree(root), aside="out"),
-        Store(root, "out", (str(TODAY),)),
-        check=check,
-        jobs=1,
-        timings=Timings(),
-        today=TODAY,
-        builder=build_all,
-    )[0]
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("fleet")
-    fleet(24, 2, seed=7).write(root)
-    assert run(root).written
-    return root
-
-
-@pytest.fixture
-def root(compiled: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(compiled, tmp_path / "fleet"))
+from tests.unit.amending.runs import TODAY, run
 
 
 @pytest.fixture

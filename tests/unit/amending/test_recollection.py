@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,22 +26,8 @@ from dracfg.model.parse import parse
 from dracfg.source import Sources, read_repository
 from dracfg.source.seen import Seen
 from dracfg.source.tree import DiskTree
-from tests.bench.fleet import fleet
 from tests.unit.amending.changes import described, edit, meetings, tenants
-from tests.unit.amending.test_amending import TODAY, run
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("fleet")
-    fleet(24, 2, seed=7).write(root)
-    assert run(root).written
-    return root
-
-
-@pytest.fixture
-def root(compiled: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(compiled, tmp_path / "fleet"))
+from tests.unit.amending.runs import TODAY
 
 
 def states(root: Path) -> States | None:
