@@ -23,6 +23,9 @@ T = TypeVar("T")
 FORKS = sys.platform.startswith("linux")
 """Elsewhere a process would get what it knows as bytes, which takes as long as the work."""
 
+_A_PROCESS = 64
+"""So many files are worth a process of their own."""
+
 _MOST_BATCHES = 256
 """As many as one byte can tell apart."""
 
@@ -33,6 +36,11 @@ def processors() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not every system tells which are this process's own
         return os.cpu_count() or 1
+
+
+def worth(files: int, jobs: int) -> int:
+    """How many processes it is worth to read some files by, this one among them; at most `jobs`."""
+    return min(jobs, files // _A_PROCESS) or 1
 
 
 def aside(work: Callable[[], T]) -> Callable[[], T]:

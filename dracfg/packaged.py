@@ -55,8 +55,7 @@ def packaged_path(package: str, path: str) -> Path | None:
 
 
 def _file(package: str, path: str) -> Traversable:
-    from importlib import (
-        resources,
-    )  # which takes longer than a run that reads nothing of the package
+    # Which takes longer than a run that reads nothing of the package.
+    from importlib import resources
 
     return resources.files(package).joinpath(path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from dracfg.aside import Shared
+from dracfg.aside import Shared, worth
 from dracfg.dataclass import dataclass
 from dracfg.source import ROOTS, Sources
 from dracfg.source.plain import freeze
@@ -18,9 +18,6 @@ from dracfg.source.seen import Seen, key_of
 from dracfg.source.tree import Tree
 
 _KEPT = "tenants/"
-_SHARED_OUT = 64
-"""So many files are worth a process of their own."""
-
 _File = tuple[str, bytes]
 """A path and bytes."""
 
@@ -49,7 +46,7 @@ def begin(tree: Tree, seen: Seen, jobs: int = 1, left_out: Container[str] = ()) 
             unread.append((path, data))
         else:
             seen.add(path, data, kept)
-    many = min(jobs, len(unread) // _SHARED_OUT) or 1
+    many = worth(len(unread), jobs)
     return Begun(gathered, tuple(unread), Shared(_kept, unread, many))
 
 

@@ -7,7 +7,7 @@ Nodes are recorded; without them a tier's nodes are counted over all its pools t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from dracfg.allocate.devices import Attribute, Device
 from dracfg.allocate.inventory import Inventory
@@ -161,8 +161,8 @@ def _other_number(
     return diagnose(
         "INV041",
         at(pool.document, "spec", "devices", number, "perNode"),
-        f"{_named(wrong)} {'publish' if len(wrong) > 1 else 'publishes'} another number of devices of "
-        f"tier {devices.tier.name}",
+        f"{listed(wrong, most=_MOST_NAMES)} {'publish' if len(wrong) > 1 else 'publishes'} another "
+        f"number of devices of tier {devices.tier.name}",
         found=listed(f"{counts[node]} on {node}" for node in wrong[:_MOST_NAMES])
         + (", as the nodes themselves see" if seen else ""),
         expected=str(devices.per_node),
@@ -311,10 +311,3 @@ def _unknown_drivers(
 
 def _on(device: Device) -> str:
     return device.nodes.node_name or f"pool {device.pool}"
-
-
-def _named(names: Iterable[str]) -> str:
-    words = list(names)
-    if len(words) > _MOST_NAMES:
-        words = [*words[:_MOST_NAMES], f"{len(words) - _MOST_NAMES} more"]
-    return listed(words)

@@ -98,13 +98,11 @@ def _read(
         what = "of this cluster" if results and not own else "of a known exporter"
         yield _of_nothing(item, f"the answer of Prometheus holds no series {what}")
     elif strange:
-        shown = [*list(strange)[:_MOST_NAMES]]
-        if len(strange) > _MOST_NAMES:
-            shown.append(f"{len(strange) - _MOST_NAMES} more")
         number = next(iter(strange.values()))
         yield _of_nothing(
             item,
-            f"exporters count devices on {listed(shown)}, and no such Node is recorded",
+            f"exporters count devices on {listed(strange, most=_MOST_NAMES)}, and no such Node is "
+            "recorded",
             number,
         )
 

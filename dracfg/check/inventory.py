@@ -42,10 +42,8 @@ class _Alike:
     @property
     def words(self) -> str:
         """`class a`, `classes a, b and c`, `classes a, b, c and 2 more`."""
-        shown = list(self.names[:_MOST_NAMES])
-        if len(self.names) > _MOST_NAMES:
-            shown.append(f"{len(self.names) - _MOST_NAMES} more")
-        return f"class{'es' if len(self.names) > 1 else ''} {listed(shown)}"
+        shown = listed(self.names, most=_MOST_NAMES)
+        return f"class{'es' if len(self.names) > 1 else ''} {shown}"
 
     @property
     def verb(self) -> str:

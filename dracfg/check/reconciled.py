@@ -98,15 +98,6 @@ def cluster_nodes(
     return ClusterNodes(states, figures, exported.findings)
 
 
-def pool_of(cluster: Cluster, state: NodeState) -> Pool | None:
-    """The pool that a node belongs to by its labels."""
-    for pool in cluster.pools:
-        wanted = pool.document.spec.node_selector
-        if all(state.labels.get(key) == value for key, value in wanted.items()):
-            return pool
-    return None
-
-
 def _figures(
     cluster: Cluster,
     inventory: Inventory,
@@ -114,7 +105,7 @@ def _figures(
     exported: Mapping[tuple[str, str], tuple[Exported, ...]],
 ) -> Iterator[Figures]:
     """One for each driver that publishes on a node, or that its pool has devices of."""
-    pool = pool_of(cluster, state)
+    pool = cluster.pool_of(state.labels)
     here: dict[str, list[Device]] = {}
     for device in inventory.devices_on(state.name):
         here.setdefault(device.driver, []).append(device)

@@ -283,5 +283,4 @@ def _nodes(alike: Sequence[Figures]) -> str:
     names = sorted(figures.node.name for figures in alike)
     if len(names) == 1:
         return f"node {names[0]}"
-    more = len(names) - _MOST_NAMES
-    return f"nodes {listed([*names[:_MOST_NAMES], f'{more} more'] if more > 0 else names)}"
+    return f"nodes {listed(names, most=_MOST_NAMES)}"

@@ -12,9 +12,11 @@ Rule = Callable[[Catalog], Iterator[Diagnostic]]
 _MOST_NAMES = 7
 
 
-def listed(names: Iterable[str], joint: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
+def listed(names: Iterable[str], joint: str = "and", most: int | None = None) -> str:
+    """`a`, `a and b`, `a, b and c`; of more than `most` the first: `a, b, c and 2 more`."""
     words = list(names)
+    if most is not None and len(words) > most:
+        words = [*words[:most], f"{len(words) - most} more"]
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {joint} {words[-1]}"

@@ -140,6 +140,11 @@ class Pool:
         """No new claims are let in."""
         return self.state != "open"
 
+    def has_node(self, labels: Mapping[str, str]) -> bool:
+        """Whether a node with these labels is one of the pool's."""
+        wanted = self.document.spec.node_selector
+        return all(labels.get(key) == value for key, value in wanted.items())
+
     def owner(self, driver: Driver) -> Owner:
         """Who hands out the driver's devices here: DRA where a rollout has come or no document says."""
         moved = any(move.moved for move in self._ownership(driver))
@@ -176,6 +181,10 @@ class Cluster:
         for pool in self.pools:
             for devices in pool.devices:
                 yield pool, devices
+
+    def pool_of(self, labels: Mapping[str, str]) -> Pool | None:
+        """The pool that a node with these labels belongs to."""
+        return next((pool for pool in self.pools if pool.has_node(labels)), None)
 
     def given_out_by(self, scheduler: Scheduler) -> tuple[Pool, ...]:
         """The pools whose devices a scheduler of the cluster gives out."""

@@ -148,12 +148,6 @@ def is_retained(thing: K8sObject) -> bool:
     )
 
 
-def apply_key(thing: K8sObject) -> tuple[int, str, str, str]:
-    """Sorts objects in the order of applying; kinds that dracfg has no word on come last."""
-    metadata = thing["metadata"]
-    return _rank(thing), thing["kind"], metadata.get("namespace", ""), metadata["name"]
-
-
 def _rank(thing: K8sObject) -> int:
     treatment = treatment_of(thing)
     return len(treatments()) if treatment is None else treatment.rank

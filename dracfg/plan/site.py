@@ -128,10 +128,7 @@ def _on(part: Slice, node: str) -> Slice:
 
 def belongs(node: Node, pool: Pool) -> bool:
     """Whether a node has the labels by which its pool is known."""
-    labels = node.labels or {}
-    return all(
-        labels.get(key) == wanted for key, wanted in pool.document.spec.node_selector.items()
-    )
+    return pool.has_node(node.labels or {})
 
 
 def _tolerated(tolerations: tuple[Toleration, ...], taint: Taint) -> bool:

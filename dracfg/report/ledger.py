@@ -65,11 +65,8 @@ def _pool(cluster: Cluster, entry: Entry, labels: Mapping[str, Mapping[str, str]
     """The node's pool by its recorded labels; else the only one that holds the tier."""
     known = labels.get(entry.node or "")
     if known is not None:
-        for pool in cluster.pools:
-            wanted = pool.document.spec.node_selector
-            if all(known.get(key) == value for key, value in wanted.items()):
-                return pool.name
-        return None
+        pool = cluster.pool_of(known)
+        return None if pool is None else pool.name
     holding = {pool.name for pool, held in cluster.offers() if held.tier.name == entry.tier}
     return holding.pop() if len(holding) == 1 else None
 

@@ -20,7 +20,7 @@ from yaml.constructor import SafeConstructor
 from yaml.nodes import ScalarNode
 from yaml.resolver import Resolver
 
-from dracfg.aside import share_out
+from dracfg.aside import share_out, worth
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose
 from dracfg.source.plain import read_plain
@@ -49,12 +49,8 @@ TEXT_FILES = (
 )
 """State that is no object: what running containers may still read by, and which parts a unit has."""
 
-_SHARED_OUT = 64
-"""So many files are worth a process of their own."""
-
 CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
 
-_TEXT = (".schema.json", "/kustomization.yaml")
 _STATE = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in STATE_FILES))
 _TEXTS = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in TEXT_FILES))
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -185,7 +181,7 @@ def read_standing(
         shown = f"{folder}/{relative}"
         try:
             data = tree.read(shown, MAX_BYTES)
-            if relative.endswith(_TEXT):
+            if is_text_file(relative):
                 texts[relative] = data.decode("utf-8")
             else:
                 found[relative] = shown, data
@@ -217,7 +213,7 @@ def _read_states(files: Iterable[tuple[str, bytes]], seen: Seen, jobs: int) -> N
     def read(part: Sequence[tuple[str, bytes]]) -> list[StateRead]:
         return [_objects(shown, data) for shown, data in part]
 
-    many = min(jobs, len(unread) // _SHARED_OUT) or 1
+    many = worth(len(unread), jobs)
     seen.states.update(zip(unread, share_out(read, unread, many), strict=True))
 
 

@@ -94,11 +94,7 @@ def _node_pool(view: View, holding: Holding) -> Pool | None:
     node = view.dump.nodes.get(holding.node or "")
     if view.cluster is None or node is None:
         return None
-    for pool in view.cluster.pools:
-        wanted = pool.document.spec.node_selector
-        if all(node.labels.get(key) == value for key, value in wanted.items()):
-            return pool
-    return None
+    return view.cluster.pool_of(node.labels)
 
 
 RULES: tuple[LiveRule, ...] = (two_on_one_pool, on_another_ones_pool)

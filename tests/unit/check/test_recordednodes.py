@@ -15,49 +15,16 @@ from dracfg.check.reconciled import nodes_of
 from dracfg.check.recordednodes import check_nodes
 from dracfg.diagnostics import Diagnostic
 from dracfg.link.catalog import Catalog
-from dracfg.link.index import index
-from dracfg.link.linker import link
-from dracfg.model.parse import parse
-from dracfg.source import read_repository
-
-CATALOG = """
-apiVersion: dracfg.dev/v1alpha1
-kind: Cluster
-metadata: {name: east}
-spec: {kubernetes: "1.36", distribution: kubeadm, gitops: {engine: plain}}
----
-apiVersion: dracfg.dev/v1alpha1
-kind: Driver
-metadata: {name: gpu.nvidia.com}
-spec: {preset: gpu.nvidia.com, version: 0.5.0}
----
-apiVersion: dracfg.dev/v1alpha1
-kind: HardwareTier
-metadata: {name: h100}
-spec:
-  driver: gpu.nvidia.com
-  match: {attributes: {type: gpu}}
-  device: {attributes: {type: gpu}, capacity: {memory: 80Gi}}
-  legacyResource: example.org/gpu
----
-apiVersion: dracfg.dev/v1alpha1
-kind: NodePool
-metadata: {name: p5}
-spec:
-  cluster: east
-  nodes: 1
-  nodeSelector: {example.org/pool: p5}
-  devices: [{tier: h100, perNode: 2}]
-  owner: {gpu.nvidia.com: dra}
-"""
+from tests.unit.check.nodecatalog import CATALOG, catalog_of
 
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Catalog:
-    (tmp_path / "catalog").mkdir()
-    (tmp_path / "catalog" / "all.yaml").write_text(CATALOG, encoding="utf-8")
-    named, _ = index(parse(read_repository(tmp_path).documents).documents)
-    return link(named, frozenset()).catalog
+    text = CATALOG.replace("perNode: 4", "perNode: 2")
+    device = "capacity: {memory: 80Gi}}\n"
+    return catalog_of(
+        tmp_path, text.replace(device, f"{device}  legacyResource: example.org/gpu\n")
+    )
 
 
 def judge(

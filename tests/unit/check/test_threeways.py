@@ -21,43 +21,11 @@ from dracfg.check.reconciled import nodes_of
 from dracfg.check.recordednodes import check_nodes
 from dracfg.diagnostics import Diagnostic
 from dracfg.link.catalog import Catalog
-from dracfg.link.index import index
-from dracfg.link.linker import link
-from dracfg.model.parse import parse
-from dracfg.source import read_repository
 from dracfg.source.records import Record, parse_record
+from tests.unit.check.nodecatalog import CATALOG, catalog_of
 
 DATA = Path(__file__).parents[2] / "data"
 """Published objects; SOURCES.md beside them names where from."""
-CATALOG = """
-apiVersion: dracfg.dev/v1alpha1
-kind: Cluster
-metadata: {name: east}
-spec: {kubernetes: "1.36", distribution: kubeadm, gitops: {engine: plain}}
----
-apiVersion: dracfg.dev/v1alpha1
-kind: Driver
-metadata: {name: gpu.nvidia.com}
-spec: {preset: gpu.nvidia.com, version: 0.5.0}
----
-apiVersion: dracfg.dev/v1alpha1
-kind: HardwareTier
-metadata: {name: h100}
-spec:
-  driver: gpu.nvidia.com
-  match: {attributes: {type: gpu}}
-  device: {attributes: {type: gpu}, capacity: {memory: 80Gi}}
----
-apiVersion: dracfg.dev/v1alpha1
-kind: NodePool
-metadata: {name: p5}
-spec:
-  cluster: east
-  nodes: 1
-  nodeSelector: {example.org/pool: p5}
-  devices: [{tier: h100, perNode: 4}]
-  owner: {gpu.nvidia.com: OWNER}
-"""
 CODES = ("INV041", "INV046", "INV049", "INV060", "INV061", "INV062")
 PRODUCT = "NVIDIA H100 80GB HBM3"
 GPU: Mapping[str, Any] = {
@@ -68,13 +36,6 @@ GPU: Mapping[str, Any] = {
     },
     "capacity": {"memory": {"value": "81559Mi"}},
 }
-
-
-def catalog_of(root: Path, text: str = CATALOG, owner: str = "dra") -> Catalog:
-    (root / "catalog").mkdir()
-    (root / "catalog" / "all.yaml").write_text(text.replace("OWNER", owner), encoding="utf-8")
-    named, _ = index(parse(read_repository(root).documents).documents)
-    return link(named, frozenset()).catalog
 
 
 @pytest.fixture

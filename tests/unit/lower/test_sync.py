@@ -12,7 +12,6 @@ from dracfg.kube.kinds import kinds
 from dracfg.link.catalog import Cluster
 from dracfg.lower.artifact import Artifact, Origin, Unit, make
 from dracfg.lower.sync import (
-    apply_key,
     is_retained,
     kustomization,
     manifest_files,
@@ -260,21 +259,6 @@ FILES = (
 @given(st.permutations(FILES))
 def test_files_stand_in_the_order_of_applying(shuffled: list[tuple[str, dict[str, Any]]]) -> None:
     assert manifest_files(unit(*shuffled)) == tuple(dict.fromkeys(file for file, _ in FILES))
-
-
-def test_objects_of_a_file_sort_by_kind_then_place() -> None:
-    policy = thing(ADMISSION, "ValidatingAdmissionPolicy", "z")
-    binding = thing(ADMISSION, "ValidatingAdmissionPolicyBinding", "a")
-    first = thing("", "ResourceQuota", "z", namespace="a")
-    second = thing("", "ResourceQuota", "a", namespace="b")
-    foreign = thing("a.io", "A", "a")
-    assert sorted([foreign, second, binding, first, policy], key=apply_key) == [
-        policy,
-        binding,
-        first,
-        second,
-        foreign,
-    ]
 
 
 def test_a_kustomization_lists_manifests_only_and_keeps_their_order() -> None:
