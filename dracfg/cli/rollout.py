@@ -32,6 +32,7 @@ from dracfg.pipeline import Judgement, judge
 from dracfg.rollout.drifting import drift_before
 from dracfg.rollout.gates import judge_gates, verdict_of
 from dracfg.rollout.rebalancetext import plan_document, plan_text
+from dracfg.rollout.recorded import Recorded
 from dracfg.rollout.runbook import RECORD, rollout_runbook
 from dracfg.rollout.writing import CannotEdit, edits_of, holds
 from dracfg.source.edits import ChangedFile, edit_file
@@ -116,7 +117,9 @@ def status(
     told = recorded_evidence(evidence)
     answers = measured_gates(catalog, found.rollout, gates, prometheus, told, timeout)
     judged = None if answers is None else judge_gates(gates, answers.by_gate)
-    document = status_document(catalog, found.rollout, judged, later)
+    following = step(spec, "advance")
+    drift = _drift(found, following, told) if isinstance(following, Step) else ()
+    document = status_document(catalog, found.rollout, judged, later, drift)
     plan = rebalance_plan(found.judged, found.rollout, records)
     if plan is not None:
         document["rebalance"] = plan_document(plan)
@@ -172,14 +175,20 @@ def advance(
         click.echo(f"later   {gate}: {why}", err=True)
     for one in judged:
         click.echo(f"{'holds ' if one.holds else 'blocks'}  {one.gate.name}: {one.says}", err=True)
-    reports = told.reports if told is not None else None
-    drift = drift_before(catalog, found.rollout, taken, found.judged.findings, reports)
+    drift = _drift(found, taken, told)
     for line in drift:
         click.echo(f"blocks  drift: {line}", err=True)
     if drift or verdict_of(judged) != "passed":
         click.echo(f"{name} stays at {taken.before}; nothing was written", err=True)
         return exits.FINDINGS
     return _write(found, taken, proof(found.rollout, taken, answers, judged))
+
+
+def _drift(found: Found, taken: Step, told: Recorded | None) -> tuple[str, ...]:
+    """What blocks a step beside its gates."""
+    reports = told.reports if told is not None else None
+    judged = found.judged
+    return drift_before(judged.catalog, found.rollout, taken, judged.findings, reports)
 
 
 def _turn(what: Command, name: str, root: Path, records: Sequence[Path], without: bool) -> int:

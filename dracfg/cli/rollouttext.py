@@ -21,10 +21,12 @@ def status_document(
     rollout: Rollout,
     judged: Sequence[Judged] | None,
     later: Mapping[str, str],
+    drift: Sequence[str],
 ) -> dict[str, Any]:
-    """`{kind: RolloutStatus, stage, phase, direction, order[], pools[], gates[], later[], steps[]}`.
+    """`{kind: RolloutStatus, stage, phase, direction, order[], pools[], gates[], later[], drift[], steps[]}`.
 
-    `later` says of gates that have nothing to measure yet what they wait for.
+    `later` says of gates that have nothing to measure yet what they wait for, `drift` what blocks the
+    next step beside gates.
     """
     spec = rollout.spec
     tier = catalog.tiers.get(spec.tier)
@@ -65,6 +67,7 @@ def status_document(
             for one in judged or ()
         ],
         "later": [{"name": name, "why": why} for name, why in later.items()],
+        "drift": list(drift),
         "steps": [_step(spec, command) for command in get_args(Command)],
     }
 
@@ -99,6 +102,8 @@ def _lines(document: dict[str, Any], colour: bool) -> Iterator[str]:
         yield f"  {word}  {gate['name']}: {gate['says']}{halts}"
     for gate in document["later"]:
         yield f"  {ink('later', 'open', colour=colour)}   {gate['name']}: {gate['why']}"
+    for line in document["drift"]:
+        yield f"  {ink('blocks', VERDICTS['refuted'], colour=colour)}  drift: {line}"
     if document["subject"] != "rebalance":
         yield f"  each pool: {', then '.join(document['order'])}"
     for one in document["steps"]:

@@ -66,6 +66,13 @@ def dump(nodes: Nodes) -> str:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
 
 
+def drift_in_status(root: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    capsys.readouterr()
+    invoke(["rollout", "status", "sim-to-claims", "--root", str(root), "--format", "json"])
+    found: list[str] = json.loads(capsys.readouterr().out)["drift"]
+    return found
+
+
 def advance(root: Path, *more: str) -> int:
     gate = root / "gates.json"
     gate.write_text(json.dumps({"at": "2026-11-29T22:00:00Z", "gates": {"pods pending": "1s"}}))
@@ -131,7 +138,17 @@ def test_drift_blocks_the_step(
     told = capsys.readouterr().err
     assert {line.split()[2] for line in told.splitlines() if line.startswith("blocks")} == codes
     assert codes <= DRIFT
+    assert {line.split()[0] for line in drift_in_status(root, capsys)} == codes
     assert (root / "catalog/rollout.yaml").read_bytes() == before
+
+
+def test_status_lists_what_would_block(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (root / RECORD).write_text(dump(RIGHT))
+    assert drift_in_status(root, capsys) == []
+    (root / RECORD).write_text(dump({**RIGHT, "one-2": {"devices": 3}}))
+    (line,) = drift_in_status(root, capsys)
+    invoke(["rollout", "status", "sim-to-claims", "--root", str(root)])
+    assert f"  blocks  drift: {line}\n" in capsys.readouterr().out
 
 
 def test_an_audit_that_is_named_blocks_as_well(
