@@ -197,6 +197,10 @@ class Awkward(Exception):
     def __init__(self, place: str, line: int) -> None:
         super().__init__(f"{place}:{line}")
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """As errors have it, unless a package has taught Python another way, as Dask's does."""
+        return type(self), self.args
+
 
 @LOCAL
 @pytest.mark.parametrize("error", [Refused("here", 3), LookupError("no"), SystemExit(3)], ids=repr)
