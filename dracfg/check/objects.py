@@ -79,6 +79,8 @@ def _unit(catalog: Catalog, unit: Unit, sound: _Sound) -> Iterator[Diagnostic]:
         )
     minor = None if cluster is None else cluster.minor
     for artifact in unit.artifacts:
+        if artifact.like is not None:
+            continue  # no rule here asks for the namespace, so nothing is to be said that wasn't
         thing = artifact.object
         kind, metadata = thing["kind"], thing["metadata"]
         if not _is_retired(artifact):

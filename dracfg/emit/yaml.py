@@ -45,6 +45,18 @@ _REMEMBERED = 16384
 _Write = Callable[[str], None]
 
 
+SEPARATOR = "---\n"
+"""Stands between two documents of a text."""
+
+
+class _Open(str):
+    __slots__ = ()
+
+
+OPEN = _Open("\0")
+"""Stands in a document where a string is to be filled in. No string is written like it."""
+
+
 class _UnwritableError(Exception):
     """The data holds something that YAML can't carry; `_blame` finds where."""
 
@@ -66,25 +78,41 @@ class Writer:
     their order; empty ones are written `{}` and `[]`. Anything else, None and float included, is a
     TypeError, and a string with a lone surrogate a ValueError; both name the JSON pointer.
 
-    A writer remembers how keys and strings are written, so many texts are best written by one.
+    A writer remembers how keys and strings are written, so many texts are best written by one. Maps of
+    the class `shared` it remembers as wholes, by identity: they must not change while it is there.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shared: type[Mapping[str, object]] | None = None) -> None:
         self._texts = _Written(_text)
         self._top = _Place("")
+        self._shared = shared
 
     def dump_all(self, objs: Iterable[object]) -> str:
         """Return one text with a document for each of `objs`, `---` standing between them."""
+        return SEPARATOR.join(map(self.dump, objs))
+
+    def dump(self, obj: object) -> str:
+        """Return `obj` as one document."""
+        return "".join(self._lines(obj))
+
+    def halves(self, obj: object) -> tuple[str, str]:
+        """Return the text of a document before and behind the one value in it that is `OPEN`."""
+        lines = self._lines(obj)
+        at = lines.index(OPEN)
+        return "".join(lines[:at]), "".join(lines[at + 1 :])
+
+    def line(self, text: str) -> str:
+        """Return how a string stands behind its key; empty where it takes several lines."""
+        return self._texts[text]
+
+    def _lines(self, obj: object) -> list[str]:
         lines: list[str] = []
-        for obj in objs:
-            if lines:
-                lines.append("---\n")
-            try:
-                self._write_document(obj, lines.append)
-            except _UnwritableError:
-                fault = _blame(obj, "")
-                raise fault or AssertionError("the data changed while it was written") from None
-        return "".join(lines)
+        try:
+            self._write_document(obj, lines.append)
+        except _UnwritableError:
+            fault = _blame(obj, "")
+            raise fault or AssertionError("the data changed while it was written") from None
+        return lines
 
     def _write_document(self, obj: object, write: _Write) -> None:
         if isinstance(obj, Mapping) and obj:
@@ -128,7 +156,11 @@ class Writer:
 
     def _write_rarer(self, value: object, place: _Place, write: _Write) -> None:
         """Write what stands behind a key or a dash; what doesn't fit there stands at `place`."""
-        if isinstance(value, str):
+        if type(value) is self._shared and value:
+            write(place.shared.get(id(value)) or self._write_shared(value, place))
+        elif value is OPEN:
+            write(OPEN)
+        elif isinstance(value, str):
             text = str.__str__(value)
             write(self._texts[text] or _block(text, place.lead))
         elif text := _scalar(value):
@@ -140,6 +172,12 @@ class Writer:
             write("\n")
             self._write_list(value, place, write)
 
+    def _write_shared(self, value: Mapping[str, object], place: _Place) -> str:
+        """What stands behind a key where a map begins that is written elsewhere as well."""
+        lines = ["\n"]
+        self._write_map(value, place.deeper, lines.append)
+        return place.shared.keep(value, "".join(lines))
+
 
 class _Place:
     """Where a map or a list stands; `lead` opens its first line."""
@@ -147,6 +185,7 @@ class _Place:
     def __init__(self, lead: str) -> None:
         self.lead = lead
         self.keys = _Written(partial(_key, lead))
+        self.shared = _Kept()
 
     @cached_property
     def next_line(self) -> _Place:
@@ -172,6 +211,21 @@ class _Written(dict[str, str]):
         if len(self) >= _REMEMBERED:
             self.clear()
         written = self[text] = self._write(text)
+        return written
+
+
+class _Kept(dict[int, str]):
+    """Maps as they are written, by their ids, which are theirs as long as they are held here."""
+
+    def __init__(self) -> None:
+        self._held: list[object] = []
+
+    def keep(self, value: object, written: str) -> str:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+            self._held.clear()
+        self._held.append(value)
+        self[id(value)] = written
         return written
 
 
