@@ -42,6 +42,8 @@ _LONG_KEY = 1000
 # Strings of one kind whose written form is kept: those that come again do so soon.
 _REMEMBERED = 16384
 
+_LISTS = (list, tuple)
+
 _Write = Callable[[str], None]
 
 
@@ -115,9 +117,9 @@ class Writer:
         return lines
 
     def _write_document(self, obj: object, write: _Write) -> None:
-        if isinstance(obj, Mapping) and obj:
+        if (type(obj) is dict or isinstance(obj, Mapping)) and obj:
             self._write_map(obj, self._top, write)
-        elif isinstance(obj, list | tuple) and obj:
+        elif isinstance(obj, _LISTS) and obj:
             self._write_list(obj, self._top, write)
         else:
             # Readers disagree on the indentation of a block that has no parent, so none is made.
@@ -145,12 +147,15 @@ class Writer:
     def _write_list(self, items: Iterable[object], place: _Place, write: _Write) -> None:
         """Write a list that isn't empty, its dashes at `place`."""
         for item in items:
-            if (type(item) is dict or isinstance(item, Mapping)) and item:
+            if type(item) is str:
+                write(place.dash)
+                write(self._texts[item] or _block(item, place.next_line.lead))
+            elif (type(item) is dict or isinstance(item, Mapping)) and item:
                 self._write_map(item, place.after_dash, write)
-            elif isinstance(item, list | tuple) and item:
+            elif isinstance(item, _LISTS) and item:
                 self._write_list(item, place.after_dash, write)
             else:
-                write(f"{place.lead}-")
+                write(place.dash)
                 self._write_rarer(item, place.next_line, write)
             place = place.next_line
 
@@ -168,7 +173,7 @@ class Writer:
         elif isinstance(value, Mapping):
             write("\n")
             self._write_map(value, place.deeper, write)
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, _LISTS):
             write("\n")
             self._write_list(value, place, write)
 
@@ -184,6 +189,7 @@ class _Place:
 
     def __init__(self, lead: str) -> None:
         self.lead = lead
+        self.dash = f"{lead}-"
         self.keys = _Written(partial(_key, lead))
         self.shared = _Kept()
 
@@ -239,7 +245,7 @@ def _scalar(value: object) -> str:
         return int.__repr__(value)
     if isinstance(value, Mapping):
         return "" if value else "{}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         return "" if value else "[]"
     raise _UnwritableError
 
@@ -306,7 +312,7 @@ def _blame(value: object, pointer: str) -> Exception | None:
             if fault := _blame(key, step) or _blame(item, step):
                 return fault
         return None
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         faults = (_blame(item, f"{pointer}/{index}") for index, item in enumerate(value))
         return next((fault for fault in faults if fault), None)
     if isinstance(value, str):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from dracfg.dataclass import dataclass
@@ -71,10 +72,11 @@ def cluster_gates(cluster: Cluster, objects: Iterable[K8sObject]) -> GatePlan:
     """The gates that these objects of the cluster and its drivers need, with those that it names."""
     minor = cluster.minor
     known = feature_matrix().gates
-    things = tuple(objects)
-    keys = [_key(thing) for thing in things]
-    heads = dict(zip(keys, things, strict=True)).values()
-    of_objects = tuple(_uses_of(things, keys, heads, minor))
+    alike: dict[Hashable, list[tuple[int, K8sObject]]] = {}
+    for i, thing in enumerate(objects):
+        alike.setdefault(_key(thing), []).append((i, thing))
+    heads = [things[0][1] for things in alike.values()]
+    of_objects = tuple(_uses_of(alike, minor))
     found = (*of_objects, *_driver_uses(cluster))
     uses = tuple(use for use in found if use.gate in known)
     said = cluster.document.spec.feature_gates
@@ -117,26 +119,26 @@ def _key(thing: K8sObject) -> Hashable:
 
 
 def _uses_of(
-    things: Sequence[K8sObject], keys: Sequence[Hashable], heads: Iterable[K8sObject], minor: str
+    alike: Mapping[Hashable, Sequence[tuple[int, K8sObject]]], minor: str
 ) -> Iterator[GateUse]:
-    """What `derive` says of all objects, asked only for `heads`, one object of each key."""
-    kinds: dict[str, list[K8sObject]] = {}
-    for head in heads:
-        kinds.setdefault(head["kind"], []).append(head)
-    gated = {
-        _key(head): uses
-        for alike in kinds.values()
-        if derive(alike, minor)
-        for head in alike
-        if (uses := derive((head,), minor))
-    }
-    for thing, key in zip(things, keys, strict=True):
-        if key in gated:
-            metadata = thing["metadata"]
-            names = (thing["kind"], metadata.get("namespace"), metadata["name"])
-            reference = "/".join(filter(None, names))
-            for use in gated[key]:
-                yield GateUse(use.gate, use.reason, reference, use.pointer, use.when_off)
+    """What `derive` says of all objects, in their order, asked only for the first that are `alike`."""
+    kinds: dict[str, list[Sequence[tuple[int, K8sObject]]]] = {}
+    for things in alike.values():
+        kinds.setdefault(things[0][1]["kind"], []).append(things)
+    gated = [
+        (i, thing, uses)
+        for groups in kinds.values()
+        if derive([things[0][1] for things in groups], minor)
+        for things in groups
+        if (uses := derive((things[0][1],), minor))
+        for i, thing in things
+    ]
+    for _, thing, uses in sorted(gated, key=itemgetter(0)):
+        metadata = thing["metadata"]
+        names = (thing["kind"], metadata.get("namespace"), metadata["name"])
+        reference = "/".join(filter(None, names))
+        for use in uses:
+            yield GateUse(use.gate, use.reason, reference, use.pointer, use.when_off)
 
 
 def watched_versions(gate: str, minor: str) -> Iterator[str]:
