@@ -24,7 +24,7 @@ from dracfg.emit.tree import UnitFiles
 from dracfg.emit.yaml import Writer
 from dracfg.executors.executor import Executor
 from dracfg.link.catalog import Catalog, Cluster
-from dracfg.lower.artifact import Shared, Unit
+from dracfg.lower.artifact import Shared, SharedList, Unit
 from dracfg.lower.gates import GatePlan
 from dracfg.lower.gitops import ByHand, is_of_engine, shared_units
 from dracfg.lower.units import lower_cluster
@@ -145,7 +145,7 @@ def render(units: Iterable[Unit], *, remembered: bool = False) -> Rendered:
     files: list[UnitFiles] = []
     sizes: dict[str, int] = {}
     states: dict[str, bytes] = {}
-    writer = Writer(shared=Shared)
+    writer = Writer(shared=(Shared, SharedList))
     for unit in units:
         files.append(render_unit(unit, writer))
         sizes[unit.path] = len(unit.artifacts)

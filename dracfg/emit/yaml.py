@@ -80,11 +80,11 @@ class Writer:
     their order; empty ones are written `{}` and `[]`. Anything else, None and float included, is a
     TypeError, and a string with a lone surrogate a ValueError; both name the JSON pointer.
 
-    A writer remembers how keys and strings are written, so many texts are best written by one. Maps of
-    the class `shared` it remembers as wholes, by identity: they must not change while it is there.
+    A writer remembers how keys and strings are written, so many texts are best written by one. Maps and
+    lists of the classes `shared` it remembers as wholes, by identity: they must never change.
     """
 
-    def __init__(self, shared: type[Mapping[str, object]] | None = None) -> None:
+    def __init__(self, shared: tuple[type, ...] = ()) -> None:
         self._texts = _Written(_text)
         self._top = _Place("")
         self._shared = shared
@@ -161,7 +161,7 @@ class Writer:
 
     def _write_rarer(self, value: object, place: _Place, write: _Write) -> None:
         """Write what stands behind a key or a dash; what doesn't fit there stands at `place`."""
-        if type(value) is self._shared and value:
+        if type(value) in self._shared and value:
             write(place.shared.get(id(value)) or self._write_shared(value, place))
         elif value is OPEN:
             write(OPEN)
@@ -177,10 +177,13 @@ class Writer:
             write("\n")
             self._write_list(value, place, write)
 
-    def _write_shared(self, value: Mapping[str, object], place: _Place) -> str:
-        """What stands behind a key where a map begins that is written elsewhere as well."""
+    def _write_shared(self, value: object, place: _Place) -> str:
+        """What stands behind a key where a map or a list begins that is written elsewhere as well."""
         lines = ["\n"]
-        self._write_map(value, place.deeper, lines.append)
+        if isinstance(value, Mapping):
+            self._write_map(value, place.deeper, lines.append)
+        elif isinstance(value, _LISTS):
+            self._write_list(value, place, lines.append)
         return place.shared.keep(value, "".join(lines))
 
 
@@ -221,7 +224,7 @@ class _Written(dict[str, str]):
 
 
 class _Kept(dict[int, str]):
-    """Maps as they are written, by their ids, which are theirs as long as they are held here."""
+    """Maps and lists as they are written, by their ids, which are theirs as long as they are held here."""
 
     def __init__(self) -> None:
         self._held: list[object] = []
@@ -262,18 +265,24 @@ def _key(lead: str, key: str) -> str:
 
 def _text(text: str) -> str:
     """Return what stands behind a key or a dash; empty where it is to be a literal block."""
+    if _is_plain(text):
+        return f" {text}\n"
     line = _inline(text)
     return f" {line}\n" if line else ""
 
 
 def _inline(text: str) -> str:
     """Return the string as it stands on one line, or empty where it is to be a literal block."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+    if _is_plain(text):
         return text
     if "\n" in text and text.rstrip("\n")[-1:] not in ("", " ") and not _NOT_IN_BLOCK.search(text):
         _refuse_surrogates(text)
         return ""
     return _quoted(text)
+
+
+def _is_plain(text: str) -> bool:
+    return _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
 
 
 def _quoted(text: str) -> str:

@@ -11,7 +11,15 @@ from functools import cache
 from itertools import chain
 
 from dracfg.link.catalog import Catalog, Cluster, Tenant
-from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespaces, make, origin_of
+from dracfg.lower.artifact import (
+    Artifact,
+    K8sObject,
+    Origin,
+    Shared,
+    in_namespaces,
+    make,
+    origin_of,
+)
 from dracfg.lower.rights import TENANT
 from dracfg.lower.roles import (
     APPLIER,
@@ -245,7 +253,7 @@ def _subject(subject: Subject) -> dict[str, str]:
 @cache
 def _role_ref(role: str) -> dict[str, str]:
     """The same object in all bindings of a role."""
-    return {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": role}
+    return Shared({"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": role})
 
 
 def _bind_rules(roles: Iterable[K8sObject]) -> list[Rule]:

@@ -17,7 +17,7 @@ from typing import Any
 from dracfg.kube.kinds import kind_of
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.admission import ADMISSION_API
-from dracfg.lower.artifact import Artifact, K8sObject, Unit, make, origin_of
+from dracfg.lower.artifact import Artifact, K8sObject, Shared, SharedList, Unit, make, origin_of
 from dracfg.lower.division import MAX_OBJECTS, part_path, shares
 from dracfg.lower.layers import CLUSTER, LAYER, SyncUnit, gitops_path, sync_name, sync_units
 from dracfg.lower.sync import LayerName, group_of, treatments
@@ -236,11 +236,11 @@ def _treated(layers: frozenset[LayerName]) -> frozenset[tuple[str, str, bool]]:
 
 
 def _kind_list(kinds: Iterable[tuple[str, str, bool]], *, namespaced: bool) -> list[dict[str, str]]:
-    return [
+    return SharedList(
         {"group": group, "kind": kind}
         for group, kind, in_namespaces in sorted(kinds)
         if in_namespaces is namespaced
-    ]
+    )
 
 
 def _namespaces(catalog: Catalog, parts: Sequence[SyncUnit]) -> set[str]:
@@ -313,8 +313,8 @@ def _source(gitops: ArgoCD, path: str) -> dict[str, str]:
 @cache
 def _sync_policy(options: tuple[str, ...]) -> dict[str, Any]:
     """The same object in all Applications with the same options."""
-    return {
-        "automated": {"prune": True, "selfHeal": True, "allowEmpty": False},
-        "syncOptions": list(options),
-        "retry": {"limit": 5, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}},
-    }
+    return Shared(
+        automated={"prune": True, "selfHeal": True, "allowEmpty": False},
+        syncOptions=list(options),
+        retry={"limit": 5, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}},
+    )

@@ -24,8 +24,14 @@ NONE: Mapping[str, str] = {}
 
 
 class Shared(dict[str, Any]):
-    """A part that many objects have. It is the same map in all of them and never changes, so that who
+    """A map that many objects have. It is the same one in all of them and never changes, so that who
     writes objects need write it once."""
+
+    __slots__ = ()
+
+
+class SharedList(list[Any]):
+    """The same of a list."""
 
     __slots__ = ()
 

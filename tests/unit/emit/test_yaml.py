@@ -103,18 +103,24 @@ class Same(dict):
     """Maps that a writer is told to remember."""
 
 
+class SameList(list):
+    """Lists of the same kind."""
+
+
 @given(shared=st.dictionaries(TEXT, DATA, max_size=4), objs=st.lists(DATA, min_size=1, max_size=3))
 def test_what_many_documents_share_is_written_as_if_each_had_its_own(shared, objs):
-    writer = Writer(shared=Same)
-    same = Same(shared)
-    documents = [{"a": same, "b": [obj, same, {"c": same}]} for obj in objs]
-    own = [{"a": shared, "b": [obj, shared, {"c": shared}]} for obj in objs]
+    writer = Writer(shared=(Same, SameList))
+    same, listed = Same(shared), SameList([shared])
+    documents = [{"a": same, "b": [obj, same, listed, {"c": same, "d": listed}]} for obj in objs]
+    own = [
+        {"a": shared, "b": [obj, shared, [shared], {"c": shared, "d": [shared]}]} for obj in objs
+    ]
     assert writer.dump_all(documents) == dump_all(own)
 
 
 def test_what_is_shared_is_remembered_as_long_as_there_is_room(monkeypatch):
     monkeypatch.setattr("dracfg.emit.yaml._REMEMBERED", 2)
-    writer = Writer(shared=Same)
+    writer = Writer(shared=(Same, SameList))
     for i in [*range(5), *range(5)]:
         assert writer.dump({"a": Same(b=i)}) == dump({"a": {"b": i}})
 
