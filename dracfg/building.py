@@ -5,11 +5,12 @@ Needs nothing that is made of other clusters, so clusters are built side by side
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
+
+from pydantic_core import to_json
 
 from dracfg.check.departures import check_departures
 from dracfg.check.leastprivilege import check_roles
@@ -48,9 +49,6 @@ Form = Literal["units", "files", "remembered", "both", "none"]
 """As what units are kept: remembered are files with what the next run can know of them; as none, what they
 are judged by is all that is left."""
 NOTHING_RENDERED = Rendered((), {}, {})
-
-_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
-"""Objects are trees that lowering has made, so nothing is looked for that holds itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +172,5 @@ def states_of(unit: Unit) -> dict[str, bytes]:
     for artifact in unit.artifacts:
         by_file.setdefault(artifact.file, []).append(artifact.object)
     paths = {f"{unit.path}/{file}": objects for file, objects in by_file.items()}
-    return {path: _json(paths[path]) for path in filter(is_state_file, paths)}
-
-
-def _json(objects: Sequence[Any]) -> bytes:
-    return _ENCODER.encode(objects).encode()
+    # Pydantic's own writer takes a fraction of the time that the standard library's does.
+    return {path: to_json(paths[path]) for path in filter(is_state_file, paths)}
