@@ -204,7 +204,10 @@ def _twice(catalog: Catalog, units: Sequence[Unit]) -> Iterator[Diagnostic]:
         if unit.synced:
             by_scope.setdefault(unit.path.partition("/")[0], []).extend(unit.artifacts)
     for scope, artifacts in by_scope.items():
-        if len(set(map(_identity, artifacts))) < len(artifacts):
+        # Nearly always kind and names alone tell all of them apart.
+        things = [(one.object["kind"], one.object["metadata"]) for one in artifacts]
+        seen = {(kind, held.get("namespace"), held["name"]) for kind, held in things}
+        if len(seen) < len(artifacts):
             yield from _collisions(catalog, scope, artifacts)
 
 
