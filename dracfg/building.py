@@ -5,11 +5,12 @@ Needs nothing that is made of other clusters, so clusters are built side by side
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
+
+from pydantic_core import to_json
 
 from dracfg.check.departures import check_departures
 from dracfg.check.leastprivilege import check_roles
@@ -24,7 +25,7 @@ from dracfg.emit.tree import UnitFiles
 from dracfg.emit.yaml import Writer
 from dracfg.executors.executor import Executor
 from dracfg.link.catalog import Catalog, Cluster
-from dracfg.lower.artifact import Unit
+from dracfg.lower.artifact import Shared, SharedList, Unit
 from dracfg.lower.gates import GatePlan
 from dracfg.lower.gitops import ByHand, is_of_engine, shared_units
 from dracfg.lower.units import lower_cluster
@@ -48,9 +49,6 @@ Form = Literal["units", "files", "remembered", "both", "none"]
 """As what units are kept: remembered are files with what the next run can know of them; as none, what they
 are judged by is all that is left."""
 NOTHING_RENDERED = Rendered((), {}, {})
-
-_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
-"""Objects are trees that lowering has made, so nothing is looked for that holds itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,7 @@ def render(units: Iterable[Unit], *, remembered: bool = False) -> Rendered:
     files: list[UnitFiles] = []
     sizes: dict[str, int] = {}
     states: dict[str, bytes] = {}
-    writer = Writer()
+    writer = Writer(shared=(Shared, SharedList))
     for unit in units:
         files.append(render_unit(unit, writer))
         sizes[unit.path] = len(unit.artifacts)
@@ -174,8 +172,5 @@ def states_of(unit: Unit) -> dict[str, bytes]:
     for artifact in unit.artifacts:
         by_file.setdefault(artifact.file, []).append(artifact.object)
     paths = {f"{unit.path}/{file}": objects for file, objects in by_file.items()}
-    return {path: _json(paths[path]) for path in filter(is_state_file, paths)}
-
-
-def _json(objects: Sequence[Any]) -> bytes:
-    return _ENCODER.encode(objects).encode()
+    # Pydantic's own writer takes a fraction of the time that the standard library's does.
+    return {path: to_json(paths[path]) for path in filter(is_state_file, paths)}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from dracfg.emit.ownership import HEADER, HEADER_TEXT, MARKDOWN_HEADER
 from dracfg.emit.tree import UnitFiles
-from dracfg.emit.yaml import Writer
-from dracfg.lower.artifact import Unit
+from dracfg.emit.yaml import OPEN, SEPARATOR, Writer, dump
+from dracfg.lower.artifact import Artifact, Unit
 from dracfg.lower.sync import kustomization, manifest_files
 
 KUSTOMIZATION = "kustomization.yaml"
@@ -16,10 +17,10 @@ KUSTOMIZATION = "kustomization.yaml"
 
 def render_unit(unit: Unit, writer: Writer) -> UnitFiles:
     """The files of one unit: manifests by file, texts as they are, a kustomization where synced."""
-    by_file: dict[str, list[object]] = {}
+    by_file: dict[str, list[Artifact]] = {}
     for artifact in unit.artifacts:
-        by_file.setdefault(artifact.file, []).append(artifact.object)
-    files = {name: _manifest(writer, objects) for name, objects in by_file.items()}
+        by_file.setdefault(artifact.file, []).append(artifact)
+    files = {name: _manifest(_documents(writer, held)) for name, held in by_file.items()}
     files |= {name: _text(name, text) for name, text in unit.texts.items()}
     if unit.synced:
         files[KUSTOMIZATION] = _kustomization(manifest_files(unit))
@@ -29,11 +30,28 @@ def render_unit(unit: Unit, writer: Writer) -> UnitFiles:
 @lru_cache(maxsize=256)
 def _kustomization(files: tuple[str, ...]) -> bytes:
     """Nearly all units of tenants have the same files."""
-    return _manifest(Writer(), [kustomization(files)])
+    return _manifest([dump(kustomization(files))])
 
 
-def _manifest(writer: Writer, objects: list[object]) -> bytes:
-    return f"{HEADER}{writer.dump_all(objects)}".encode()
+def _manifest(documents: Iterable[str]) -> bytes:
+    return f"{HEADER}{SEPARATOR.join(documents)}".encode()
+
+
+def _documents(writer: Writer, artifacts: Sequence[Artifact]) -> Iterator[str]:
+    """The objects as text. Of those that are alike it is made once, but for their namespaces."""
+    repeated = {id(artifact.like) for artifact in artifacts}
+    halves: dict[int, tuple[str, str]] = {}
+    for artifact in artifacts:
+        thing = artifact.object
+        first = id(artifact.like or artifact)
+        if first in repeated and (line := writer.line(thing["metadata"]["namespace"])):
+            if first not in halves:
+                opened = {**thing["metadata"], "namespace": OPEN}
+                halves[first] = writer.halves({**thing, "metadata": opened})
+            before, behind = halves[first]
+            yield f"{before}{line}{behind}"
+        else:
+            yield writer.dump(thing)
 
 
 def _text(name: str, text: str) -> bytes:

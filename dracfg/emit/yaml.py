@@ -42,7 +42,21 @@ _LONG_KEY = 1000
 # Strings of one kind whose written form is kept: those that come again do so soon.
 _REMEMBERED = 16384
 
+_LISTS = (list, tuple)
+
 _Write = Callable[[str], None]
+
+
+SEPARATOR = "---\n"
+"""Stands between two documents of a text."""
+
+
+class _Open(str):
+    __slots__ = ()
+
+
+OPEN = _Open("\0")
+"""Stands in a document where a string is to be filled in. No string is written like it."""
 
 
 class _UnwritableError(Exception):
@@ -66,30 +80,46 @@ class Writer:
     their order; empty ones are written `{}` and `[]`. Anything else, None and float included, is a
     TypeError, and a string with a lone surrogate a ValueError; both name the JSON pointer.
 
-    A writer remembers how keys and strings are written, so many texts are best written by one.
+    A writer remembers how keys and strings are written, so many texts are best written by one. Maps and
+    lists of the classes `shared` it remembers as wholes, by identity: they must never change.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shared: tuple[type, ...] = ()) -> None:
         self._texts = _Written(_text)
         self._top = _Place("")
+        self._shared = shared
 
     def dump_all(self, objs: Iterable[object]) -> str:
         """Return one text with a document for each of `objs`, `---` standing between them."""
+        return SEPARATOR.join(map(self.dump, objs))
+
+    def dump(self, obj: object) -> str:
+        """Return `obj` as one document."""
+        return "".join(self._lines(obj))
+
+    def halves(self, obj: object) -> tuple[str, str]:
+        """Return the text of a document before and behind the one value in it that is `OPEN`."""
+        lines = self._lines(obj)
+        at = lines.index(OPEN)
+        return "".join(lines[:at]), "".join(lines[at + 1 :])
+
+    def line(self, text: str) -> str:
+        """Return how a string stands behind its key; empty where it takes several lines."""
+        return self._texts[text]
+
+    def _lines(self, obj: object) -> list[str]:
         lines: list[str] = []
-        for obj in objs:
-            if lines:
-                lines.append("---\n")
-            try:
-                self._write_document(obj, lines.append)
-            except _UnwritableError:
-                fault = _blame(obj, "")
-                raise fault or AssertionError("the data changed while it was written") from None
-        return "".join(lines)
+        try:
+            self._write_document(obj, lines.append)
+        except _UnwritableError:
+            fault = _blame(obj, "")
+            raise fault or AssertionError("the data changed while it was written") from None
+        return lines
 
     def _write_document(self, obj: object, write: _Write) -> None:
-        if isinstance(obj, Mapping) and obj:
+        if (type(obj) is dict or isinstance(obj, Mapping)) and obj:
             self._write_map(obj, self._top, write)
-        elif isinstance(obj, list | tuple) and obj:
+        elif isinstance(obj, _LISTS) and obj:
             self._write_list(obj, self._top, write)
         else:
             # Readers disagree on the indentation of a block that has no parent, so none is made.
@@ -117,18 +147,25 @@ class Writer:
     def _write_list(self, items: Iterable[object], place: _Place, write: _Write) -> None:
         """Write a list that isn't empty, its dashes at `place`."""
         for item in items:
-            if (type(item) is dict or isinstance(item, Mapping)) and item:
+            if type(item) is str:
+                write(place.dash)
+                write(self._texts[item] or _block(item, place.next_line.lead))
+            elif (type(item) is dict or isinstance(item, Mapping)) and item:
                 self._write_map(item, place.after_dash, write)
-            elif isinstance(item, list | tuple) and item:
+            elif isinstance(item, _LISTS) and item:
                 self._write_list(item, place.after_dash, write)
             else:
-                write(f"{place.lead}-")
+                write(place.dash)
                 self._write_rarer(item, place.next_line, write)
             place = place.next_line
 
     def _write_rarer(self, value: object, place: _Place, write: _Write) -> None:
         """Write what stands behind a key or a dash; what doesn't fit there stands at `place`."""
-        if isinstance(value, str):
+        if type(value) in self._shared and value:
+            write(place.shared.get(id(value)) or self._write_shared(value, place))
+        elif value is OPEN:
+            write(OPEN)
+        elif isinstance(value, str):
             text = str.__str__(value)
             write(self._texts[text] or _block(text, place.lead))
         elif text := _scalar(value):
@@ -136,9 +173,18 @@ class Writer:
         elif isinstance(value, Mapping):
             write("\n")
             self._write_map(value, place.deeper, write)
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, _LISTS):
             write("\n")
             self._write_list(value, place, write)
+
+    def _write_shared(self, value: object, place: _Place) -> str:
+        """What stands behind a key where a map or a list begins that is written elsewhere as well."""
+        lines = ["\n"]
+        if isinstance(value, Mapping):
+            self._write_map(value, place.deeper, lines.append)
+        elif isinstance(value, _LISTS):
+            self._write_list(value, place, lines.append)
+        return place.shared.keep(value, "".join(lines))
 
 
 class _Place:
@@ -146,7 +192,9 @@ class _Place:
 
     def __init__(self, lead: str) -> None:
         self.lead = lead
+        self.dash = f"{lead}-"
         self.keys = _Written(partial(_key, lead))
+        self.shared = _Kept()
 
     @cached_property
     def next_line(self) -> _Place:
@@ -175,6 +223,21 @@ class _Written(dict[str, str]):
         return written
 
 
+class _Kept(dict[int, str]):
+    """Maps and lists as they are written, by their ids, which are theirs as long as they are held here."""
+
+    def __init__(self) -> None:
+        self._held: list[object] = []
+
+    def keep(self, value: object, written: str) -> str:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+            self._held.clear()
+        self._held.append(value)
+        self[id(value)] = written
+        return written
+
+
 def _scalar(value: object) -> str:
     """Return what is no string on its one line; empty for a map or a list with items."""
     if value is True:
@@ -185,7 +248,7 @@ def _scalar(value: object) -> str:
         return int.__repr__(value)
     if isinstance(value, Mapping):
         return "" if value else "{}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         return "" if value else "[]"
     raise _UnwritableError
 
@@ -202,18 +265,24 @@ def _key(lead: str, key: str) -> str:
 
 def _text(text: str) -> str:
     """Return what stands behind a key or a dash; empty where it is to be a literal block."""
+    if _is_plain(text):
+        return f" {text}\n"
     line = _inline(text)
     return f" {line}\n" if line else ""
 
 
 def _inline(text: str) -> str:
     """Return the string as it stands on one line, or empty where it is to be a literal block."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+    if _is_plain(text):
         return text
     if "\n" in text and text.rstrip("\n")[-1:] not in ("", " ") and not _NOT_IN_BLOCK.search(text):
         _refuse_surrogates(text)
         return ""
     return _quoted(text)
+
+
+def _is_plain(text: str) -> bool:
+    return _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
 
 
 def _quoted(text: str) -> str:
@@ -252,7 +321,7 @@ def _blame(value: object, pointer: str) -> Exception | None:
             if fault := _blame(key, step) or _blame(item, step):
                 return fault
         return None
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         faults = (_blame(item, f"{pointer}/{index}") for index, item in enumerate(value))
         return next((fault for fault in faults if fault), None)
     if isinstance(value, str):

@@ -18,7 +18,7 @@ from dracfg.kube.features import feature_matrix
 from dracfg.kube.pointers import escape
 from dracfg.packaged import read_data
 
-__all__ = ["GateUse", "derive", "runtime_config"]
+__all__ = ["GateUse", "derive", "is_gated", "runtime_config"]
 
 STEP = re.compile(r"\[\]|[^.\[\]]+")
 STRING_LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', re.DOTALL)
@@ -127,6 +127,11 @@ def derive(objects: Iterable[Mapping[str, Any]], minor: str) -> tuple[GateUse, .
                 for rule, pointer in found
             ]
     return tuple(uses)
+
+
+def is_gated(api_version: str, kind: str, minor: str) -> bool:
+    """Whether objects of a kind can have gated uses at all."""
+    return _group_kind(api_version, kind) in _roots(minor)
 
 
 def runtime_config(

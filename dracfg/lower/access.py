@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from itertools import chain
 
 from dracfg.link.catalog import Catalog, Cluster, Tenant
-from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespace, make, origin_of
+from dracfg.lower.artifact import (
+    Artifact,
+    K8sObject,
+    Origin,
+    Shared,
+    in_namespaces,
+    make,
+    origin_of,
+)
 from dracfg.lower.rights import TENANT
 from dracfg.lower.roles import (
     APPLIER,
@@ -86,13 +95,17 @@ def role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
         held.append((OWN_CLAIMS, spec.access.use, "use"))
     document = origin_of(tenant.document)
     bindings = [_binding(cluster, tenant, document, *one) for one in held if one[1]]
-    found = []
-    for place in tenant.places_on(cluster.name):
-        entry = document.at("spec", "namespaces", place.position)
-        for made, origin, via in bindings:
-            here = in_namespace(made, place.name)
-            found.append(Artifact(here, BINDINGS_FILE, origin, (entry, *via)))
-    return tuple(found)
+    places = [
+        (place.name, document.at("spec", "namespaces", place.position))
+        for place in tenant.places_on(cluster.name)
+    ]
+    of_roles = [
+        in_namespaces(
+            made, BINDINGS_FILE, origin, [(name, (entry, *via)) for name, entry in places]
+        )
+        for made, origin, via in bindings
+    ]
+    return tuple(chain.from_iterable(zip(*of_roles, strict=True)))
 
 
 def cluster_role_bindings(cluster: Cluster, tenant: Tenant) -> tuple[Artifact, ...]:
@@ -240,7 +253,7 @@ def _subject(subject: Subject) -> dict[str, str]:
 @cache
 def _role_ref(role: str) -> dict[str, str]:
     """The same object in all bindings of a role."""
-    return {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": role}
+    return Shared({"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": role})
 
 
 def _bind_rules(roles: Iterable[K8sObject]) -> list[Rule]:

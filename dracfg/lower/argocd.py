@@ -17,7 +17,7 @@ from typing import Any
 from dracfg.kube.kinds import kind_of
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.admission import ADMISSION_API
-from dracfg.lower.artifact import Artifact, K8sObject, Unit, make, origin_of
+from dracfg.lower.artifact import Artifact, K8sObject, Shared, SharedList, Unit, make, origin_of
 from dracfg.lower.division import MAX_OBJECTS, part_path, shares
 from dracfg.lower.layers import CLUSTER, LAYER, SyncUnit, gitops_path, sync_name, sync_units
 from dracfg.lower.sync import LayerName, group_of, treatments
@@ -60,13 +60,9 @@ def applications(
         by_project.setdefault(_project_name(one), []).append(one)
     own: list[Artifact] = []
     groups: dict[str, list[Artifact]] = {}
-    permitted: dict[frozenset[tuple[str, str, bool]], dict[str, Any]] = {}
     for name, parts in by_project.items():
-        kinds = _kinds(parts)
-        if kinds not in permitted:
-            permitted[kinds] = _permitted(kinds)
         made = (
-            _project(catalog, gitops, name, parts, permitted[kinds]),
+            _project(catalog, gitops, name, parts, _permitted(_layers(parts), _held(parts))),
             *(_child(catalog, gitops, one) for one in parts),
         )
         tenant = parts[0].tenant
@@ -200,22 +196,27 @@ def _project(
     return Artifact(made, PROJECTS_FILE, origin)
 
 
-def _kinds(parts: Sequence[SyncUnit]) -> frozenset[tuple[str, str, bool]]:
-    """(group, kind, whether it is namespaced) of all that may ever stand in the layers of a project.
+def _layers(parts: Sequence[SyncUnit]) -> frozenset[LayerName]:
+    return frozenset(("guard", "platform") if parts[0].tenant is None else ("tenant",))
 
-    Not only of what stands now: Argo CD doesn't see live objects of kinds that a project leaves out.
+
+def _held(parts: Sequence[SyncUnit]) -> frozenset[tuple[str, str, bool]]:
+    return frozenset().union(*(part.held.kinds for part in parts))
+
+
+@cache
+def _permitted(
+    layers: frozenset[LayerName], held: frozenset[tuple[str, str, bool]]
+) -> dict[str, Any]:
+    """The fields of a project that let it hold all that may ever stand in its layers.
+
+    Not only what is `held` now: Argo CD doesn't see live objects of kinds that a project leaves out.
     A kind that left the project in the commit that removed its last object would never be pruned.
     Source: argoproj/argo-cd controller/state.go (IsLiveResourcePermitted).
     """
-    layers = frozenset[LayerName](("guard", "platform") if parts[0].tenant is None else ("tenant",))
-    held = {kind for part in parts for kind in part.held.kinds}
-    return _treated(layers) | {
+    kinds = _treated(layers) | {
         (group_of(version), kind, namespaced) for version, kind, namespaced in held
     }
-
-
-def _permitted(kinds: frozenset[tuple[str, str, bool]]) -> dict[str, Any]:
-    """The fields of a project that let it hold these kinds."""
     permitted: dict[str, Any] = {}
     if clustered := _kind_list(kinds, namespaced=False):
         permitted["clusterResourceWhitelist"] = clustered
@@ -235,11 +236,11 @@ def _treated(layers: frozenset[LayerName]) -> frozenset[tuple[str, str, bool]]:
 
 
 def _kind_list(kinds: Iterable[tuple[str, str, bool]], *, namespaced: bool) -> list[dict[str, str]]:
-    return [
+    return SharedList(
         {"group": group, "kind": kind}
         for group, kind, in_namespaces in sorted(kinds)
         if in_namespaces is namespaced
-    ]
+    )
 
 
 def _namespaces(catalog: Catalog, parts: Sequence[SyncUnit]) -> set[str]:
@@ -312,8 +313,8 @@ def _source(gitops: ArgoCD, path: str) -> dict[str, str]:
 @cache
 def _sync_policy(options: tuple[str, ...]) -> dict[str, Any]:
     """The same object in all Applications with the same options."""
-    return {
-        "automated": {"prune": True, "selfHeal": True, "allowEmpty": False},
-        "syncOptions": list(options),
-        "retry": {"limit": 5, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}},
-    }
+    return Shared(
+        automated={"prune": True, "selfHeal": True, "allowEmpty": False},
+        syncOptions=list(options),
+        retry={"limit": 5, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}},
+    )

@@ -5,7 +5,7 @@ Knows nothing of files on disk or of YAML text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -20,6 +20,20 @@ MANAGED_BY = "app.kubernetes.io/managed-by"
 PART_OF = "app.kubernetes.io/part-of"
 ORIGIN = "dracfg.dev/origin"
 _OWN = {MANAGED_BY: "dracfg", PART_OF: "dracfg"}
+NONE: Mapping[str, str] = {}
+
+
+class Shared(dict[str, Any]):
+    """A map that many objects have. It is the same one in all of them and never changes, so that who
+    writes objects need write it once."""
+
+    __slots__ = ()
+
+
+class SharedList(list[Any]):
+    """The same of a list."""
+
+    __slots__ = ()
 
 
 class Origin(NamedTuple):
@@ -35,8 +49,8 @@ class Origin(NamedTuple):
     pointer: tuple[str | int, ...] = ()
 
     def __str__(self) -> str:
-        pointer = "".join([f"/{step}" for step in self.pointer])
-        return f"{self.path}#{self.kind}/{self.name}{pointer}"
+        path, kind, name, pointer = self
+        return "/".join((f"{path}#{kind}/{name}", *map(str, pointer)))
 
     def at(self, *steps: str | int) -> Origin:
         return Origin(self.path, self.kind, self.name, (*self.pointer, *steps))
@@ -50,13 +64,15 @@ def origin_of(document: AnyDocument, *steps: str | int) -> Origin:
 class Artifact(NamedTuple):
     """One object, the file of its unit that it stands in, and where it comes from.
 
-    `via` lists every other place that its content depends on.
+    `via` lists every other place that its content depends on. `like` is another artifact of the same file
+    and origin, where there is one whose object differs in the name of its namespace and in nothing else.
     """
 
     object: K8sObject
     file: str
     origin: Origin
     via: tuple[Origin, ...] = ()
+    like: Artifact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +97,47 @@ def make(
     body: Mapping[str, Any],
     *,
     namespace: str | None = None,
-    labels: Mapping[str, str] | None = None,
-    annotations: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] = NONE,
+    annotations: Mapping[str, str] = NONE,
+    told: Mapping[str, str] = NONE,
 ) -> K8sObject:
-    """An object with dracfg's labels and its origin; `body` is what follows metadata."""
+    """An object with dracfg's labels and its origin; `body` is what follows metadata.
+
+    `told` are further annotations, and win.
+    """
     metadata: dict[str, Any] = {"name": name}
     if namespace is not None:
         metadata["namespace"] = namespace
-    metadata["labels"] = in_order({**_OWN, **labels}) if labels else {**_OWN}
-    noted = {ORIGIN: str(origin)}
-    metadata["annotations"] = in_order({**annotations, **noted}) if annotations else noted
+    own = _labelled(tuple(labels))
+    metadata["labels"] = {**own, **labels} if labels else own
+    places = _annotated(tuple(annotations), tuple(told))
+    metadata["annotations"] = {**places, **annotations, **told, ORIGIN: str(origin)}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}
+
+
+@lru_cache(maxsize=1024)
+def _labelled(keys: tuple[str, ...]) -> Shared:
+    """dracfg's labels among places for others with these keys."""
+    return Shared(in_order({**dict.fromkeys(keys, ""), **_OWN}))
+
+
+@lru_cache(maxsize=1024)
+def _annotated(keys: tuple[str, ...], told: tuple[str, ...]) -> Mapping[str, str]:
+    """The places of annotations with these keys, of those that an engine is told, and of the origin."""
+    return dict.fromkeys(sorted({*keys, *told, ORIGIN}), "")
+
+
+def in_namespaces(
+    thing: K8sObject, file: str, origin: Origin, places: Sequence[tuple[str, tuple[Origin, ...]]]
+) -> list[Artifact]:
+    """An object that has no namespace yet, in each of some, with what it depends on there."""
+    found: list[Artifact] = []
+    first = None
+    for namespace, via in places:
+        one = Artifact(in_namespace(thing, namespace), file, origin, via, first)
+        first = first or one
+        found.append(one)
+    return found
 
 
 def in_namespace(thing: K8sObject, namespace: str, **body: Any) -> K8sObject:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from dracfg.dataclass import dataclass
 from dracfg.kube.features import closure, feature_matrix, to_write
-from dracfg.kube.gates import GateUse, derive, runtime_config
+from dracfg.kube.gates import GateUse, derive, is_gated, runtime_config
 from dracfg.kube.pointers import escape
 from dracfg.link.catalog import Cluster, Policy, Pool, PoolDevices
 from dracfg.link.driver import Driver
@@ -25,8 +26,9 @@ from dracfg.packaged import read_data
 CONSUMABLE = "DRAConsumableCapacity"
 PARTITIONABLE = "DRAPartitionableDevices"
 DEVICE_STATUS = "DRAResourceClaimDeviceStatus"
-_HEAD = ("apiVersion", "kind", "metadata")
-"""What an object has at least, and a Namespace at most."""
+
+_Placed = tuple[int, K8sObject]
+"""An object and its place among all of a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,13 @@ def cluster_gates(cluster: Cluster, objects: Iterable[K8sObject]) -> GatePlan:
     """The gates that these objects of the cluster and its drivers need, with those that it names."""
     minor = cluster.minor
     known = feature_matrix().gates
-    things = tuple(objects)
-    keys = [_key(thing) for thing in things]
-    heads = dict(zip(keys, things, strict=True)).values()
-    of_objects = tuple(_uses_of(things, keys, heads, minor))
+    kinds: dict[tuple[str, str], list[_Placed]] = {}
+    for placed in enumerate(objects):
+        kind = placed[1]["apiVersion"], placed[1]["kind"]
+        kinds.setdefault(kind, []).append(placed)
+    heads = [things[0][1] for things in kinds.values()]
+    gated = (things for kind, things in kinds.items() if is_gated(*kind, minor))
+    of_objects = tuple(_uses_of(gated, minor))
     found = (*of_objects, *_driver_uses(cluster))
     uses = tuple(use for use in found if use.gate in known)
     said = cluster.document.spec.feature_gates
@@ -100,43 +105,38 @@ def cluster_gates(cluster: Cluster, objects: Iterable[K8sObject]) -> GatePlan:
 
 
 def _key(thing: K8sObject) -> Hashable:
-    """What objects have in common that need the same gates: nothing in metadata needs one.
+    """What objects of a kind have in common that need the same gates: nothing in metadata needs one.
 
     Specs count by identity. Templates differ in the labels of their claims, which need none either,
     and quotas in numbers: what needs a gate is a resource that they name.
     """
-    kind = thing["kind"]
     spec = thing.get("spec")
     if spec is None:
-        return id(thing) if len(thing) > len(_HEAD) else (kind, thing["apiVersion"])
-    if kind == "ResourceQuota":
-        return kind, *spec["hard"]
-    if kind == "ResourceClaimTemplate":
-        spec = spec.get("spec", spec)
-    return kind, thing["apiVersion"], id(spec)
+        return id(thing)
+    if thing["kind"] == "ResourceQuota":
+        return tuple(spec["hard"])
+    return id(spec.get("spec", spec) if thing["kind"] == "ResourceClaimTemplate" else spec)
 
 
-def _uses_of(
-    things: Sequence[K8sObject], keys: Sequence[Hashable], heads: Iterable[K8sObject], minor: str
-) -> Iterator[GateUse]:
-    """What `derive` says of all objects, asked only for `heads`, one object of each key."""
-    kinds: dict[str, list[K8sObject]] = {}
-    for head in heads:
-        kinds.setdefault(head["kind"], []).append(head)
-    gated = {
-        _key(head): uses
-        for alike in kinds.values()
-        if derive(alike, minor)
-        for head in alike
-        if (uses := derive((head,), minor))
-    }
-    for thing, key in zip(things, keys, strict=True):
-        if key in gated:
-            metadata = thing["metadata"]
-            names = (thing["kind"], metadata.get("namespace"), metadata["name"])
-            reference = "/".join(filter(None, names))
-            for use in gated[key]:
-                yield GateUse(use.gate, use.reason, reference, use.pointer, use.when_off)
+def _uses_of(kinds: Iterable[Sequence[_Placed]], minor: str) -> Iterator[GateUse]:
+    """What `derive` says of all objects of some kinds, in their order: it is asked once for those alike."""
+    gated: list[tuple[int, K8sObject, tuple[GateUse, ...]]] = []
+    for things in kinds:
+        alike: dict[Hashable, list[_Placed]] = {}
+        for placed in things:
+            alike.setdefault(_key(placed[1]), []).append(placed)
+        heads = [placed[0][1] for placed in alike.values()]
+        if not derive(heads, minor):
+            continue
+        for head, group in zip(heads, alike.values(), strict=True):
+            if uses := derive((head,), minor):
+                gated += [(i, thing, uses) for i, thing in group]
+    for _, thing, uses in sorted(gated, key=itemgetter(0)):
+        metadata = thing["metadata"]
+        names = (thing["kind"], metadata.get("namespace"), metadata["name"])
+        reference = "/".join(filter(None, names))
+        for use in uses:
+            yield GateUse(use.gate, use.reason, reference, use.pointer, use.when_off)
 
 
 def watched_versions(gate: str, minor: str) -> Iterator[str]:

@@ -89,11 +89,14 @@ def _of_tenant(tenancy: Tenancy) -> dict[str, str]:
         for name, grants in grants_by_class(cluster, tenant).items()
         if name in texts
     }
-    noted |= {LATER + name: text for name, text in _later(cluster, tenant) if name in texts}
+    rollouts = _rollouts(tenancy.catalog, cluster)
+    noted |= {
+        LATER + name: text for name, text in _later(cluster, tenant, rollouts) if name in texts
+    }
     lists = {
         CONFIGS: _configs(cluster, tenant),
         LEGACY: _legacy_resources(cluster, tenant),
-        MOVED: _moved_resources(cluster, tenant),
+        MOVED: _moved_resources(cluster, tenant, rollouts),
     }
     noted |= {key: _list(found) for key, names in lists.items() if (found := set(names))}
     if tenant.document.spec.own_claims:
@@ -169,10 +172,12 @@ def _legacy_resources(cluster: Cluster, tenant: Tenant) -> Iterator[str]:
             yield grant.tier.legacy_resource
 
 
-def _later(cluster: Cluster, tenant: Tenant) -> Iterator[tuple[str, str]]:
+def _later(
+    cluster: Cluster, tenant: Tenant, rollouts: Mapping[str, Rollout]
+) -> Iterator[tuple[str, str]]:
     """(class, what a refusal of it says) for what a rollout keeps from a tenant."""
     for grant in tenant.grants_on(cluster.name):
-        rollout = None if grant.uses_claims else _rollout(cluster, grant.tier)
+        rollout = None if grant.uses_claims else rollouts.get(grant.tier.name)
         if rollout is None:
             continue
         meanwhile = grant.tier.legacy_resource or "its device plugin's resource"
@@ -191,19 +196,26 @@ def _later(cluster: Cluster, tenant: Tenant) -> Iterator[tuple[str, str]]:
                 yield name, f"{when}, ask for {meanwhile} meanwhile"
 
 
-def _moved_resources(cluster: Cluster, tenant: Tenant) -> Iterator[str]:
+def _moved_resources(
+    cluster: Cluster, tenant: Tenant, rollouts: Mapping[str, Rollout]
+) -> Iterator[str]:
     for grant in tenant.grants_on(cluster.name):
         name = grant.tier.legacy_resource
         if name is None or "devicePlugin" in grant.owners:
             continue
-        if _rollout(cluster, grant.tier) is not None:
+        if grant.tier.name in rollouts:
             yield name
 
 
-def _rollout(cluster: Cluster, tier: Tier) -> Rollout | None:
-    """The rollout that hands devices of a tier from owner to owner on a cluster."""
-    moves = (move for pool in cluster.pools_of(tier) for move in pool.moves)
-    return next((move.rollout for move in of_ownership(moves, {tier.name})), None)
+@per_catalog
+def _rollouts(_catalog: Catalog, cluster: Cluster) -> Mapping[str, Rollout]:
+    """The rollout that hands devices of a tier from owner to owner on a cluster, by the tier's name."""
+    found: dict[str, Rollout] = {}
+    for tier in cluster.tiers:
+        moves = (move for pool in cluster.pools_of(tier) for move in pool.moves)
+        for move in of_ownership(moves, {tier.name}):
+            found.setdefault(tier.name, move.rollout)
+    return found
 
 
 def _largest_counts(tenancy: Tenancy) -> dict[str, int]:
@@ -215,8 +227,9 @@ def _largest_counts(tenancy: Tenancy) -> dict[str, int]:
     for plan in tenancy.plans:
         if plan is None:
             continue
+        origins = [request.origin for request in plan.requests]
         for request in plan.requests:
-            pairs = [other.origin for other in plan.requests].count(request.origin)
+            pairs = origins.count(request.origin)
             for ask in request.asks:
                 count = ask.count * pairs
                 counts[ask.plan.name] = max(count, counts.get(ask.plan.name, 1))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Cluster
-from dracfg.lower.artifact import K8sObject, Origin, Unit, annotate, make
+from dracfg.lower.artifact import NONE, K8sObject, Origin, Unit, annotate, make
 from dracfg.packaged import read_data
 
 LayerName = Literal["guard", "platform", "tenant"]
@@ -76,11 +76,10 @@ def make_synced(
     body: Mapping[str, Any],
     *,
     namespace: str | None = None,
-    labels: Mapping[str, str] | None = None,
-    annotations: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] = NONE,
+    annotations: Mapping[str, str] = NONE,
 ) -> K8sObject:
     """An object for the cluster's engine to apply: `artifact.make`, with what the engine is told of it."""
-    told = _annotations(cluster.document.spec.gitops.engine, api_version, kind, None)
     return make(
         api_version,
         kind,
@@ -89,7 +88,8 @@ def make_synced(
         body,
         namespace=namespace,
         labels=labels,
-        annotations={**annotations, **told} if annotations else told,
+        annotations=annotations,
+        told=_annotations(cluster.document.spec.gitops.engine, api_version, kind, None),
     )
 
 

@@ -16,7 +16,7 @@ from dracfg.link.claims import Ask, ClaimPlan, ClaimRequest
 from dracfg.link.classes import ClassPlan, admin_class_name
 from dracfg.link.memo import per_catalog
 from dracfg.link.parts import digest
-from dracfg.lower.artifact import Artifact, K8sObject, Origin, in_namespace, origin_of
+from dracfg.lower.artifact import Artifact, K8sObject, Origin, Shared, in_namespaces, origin_of
 from dracfg.lower.classes import RESOURCE_API, plain_map
 from dracfg.lower.selectors import request_selectors
 from dracfg.lower.sync import make_synced
@@ -42,10 +42,8 @@ def template_artifacts(tenancy: Tenancy) -> tuple[Artifact, ...]:
             continue
         origin, form = tenancy.origin.at("spec", "profiles", i), _form(tenancy, plan, forms)
         made = _template(tenancy, plan.profile, form, origin)
-        found += [
-            Artifact(in_namespace(made, place.name), TEMPLATES_FILE, origin, form.via)
-            for place in places
-        ]
+        named = [(place.name, form.via) for place in places]
+        found += in_namespaces(made, TEMPLATES_FILE, origin, named)
     found += _admin_templates(tenancy)
     return tuple(found)
 
@@ -164,7 +162,7 @@ def _formed(catalog: Catalog, plan: ClaimPlan) -> _Form:
         (ask.grant.tier, ask.grant.policy) for request in plan.requests for ask in request.asks
     ]
     via = _sources(catalog, *dict.fromkeys(asked))
-    return _Form(claim_spec(plan), {REQUESTS: requests_note(plan)}, via)
+    return _Form(Shared(claim_spec(plan)), {REQUESTS: requests_note(plan)}, via)
 
 
 def _asked_by(plan: ClaimPlan) -> Hashable:

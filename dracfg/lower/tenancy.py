@@ -57,6 +57,8 @@ class Tenancy:
 
     def places_of(self, profile: Profile) -> tuple[Place, ...]:
         """The namespaces of the cluster in which a profile is emitted."""
+        if profile.namespaces is None:
+            return self.places
         return profile_places(self.tenant, profile, self.cluster.name)
 
     @cached_property

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from dracfg.emit.yaml import Writer, dump, dump_all
+from dracfg.emit.yaml import OPEN, Writer, dump, dump_all
 
 NASTY = [
     *["yes", "Yes", "YES", "no", "on", "On", "off", "y", "Y", "n", "N", "true", "False"],
@@ -97,6 +97,54 @@ def test_a_writer_writes_the_same_whatever_it_wrote_before(objs):
     assert [writer.dump_all([obj]) for obj in (*objs, *objs)] == [
         dump(obj) for obj in (*objs, *objs)
     ]
+
+
+class Same(dict):
+    """Maps that a writer is told to remember."""
+
+
+class SameList(list):
+    """Lists of the same kind."""
+
+
+@given(shared=st.dictionaries(TEXT, DATA, max_size=4), objs=st.lists(DATA, min_size=1, max_size=3))
+def test_what_many_documents_share_is_written_as_if_each_had_its_own(shared, objs):
+    writer = Writer(shared=(Same, SameList))
+    same, listed = Same(shared), SameList([shared])
+    documents = [{"a": same, "b": [obj, same, listed, {"c": same, "d": listed}]} for obj in objs]
+    own = [
+        {"a": shared, "b": [obj, shared, [shared], {"c": shared, "d": [shared]}]} for obj in objs
+    ]
+    assert writer.dump_all(documents) == dump_all(own)
+
+
+def test_what_is_shared_is_remembered_as_long_as_there_is_room(monkeypatch):
+    monkeypatch.setattr("dracfg.emit.yaml._REMEMBERED", 2)
+    writer = Writer(shared=(Same, SameList))
+    for i in [*range(5), *range(5)]:
+        assert writer.dump({"a": Same(b=i)}) == dump({"a": {"b": i}})
+
+
+@given(
+    before=st.dictionaries(TEXT, DATA, max_size=3),
+    behind=st.dictionaries(TEXT, DATA, max_size=3),
+    text=TEXT,
+)
+def test_the_halves_of_a_document_are_what_stands_around_its_open_string(before, behind, text):
+    def document(value):
+        return {"x": before, "y": {"in": before, "<open>": value, "behind": behind}, "z": behind}
+
+    writer = Writer()
+    first, second = writer.halves(document(OPEN))
+    if line := writer.line(text):
+        assert f"{first}{line}{second}" == dump(document(text))
+    else:
+        assert "\n" in text
+
+
+def test_what_halves_can_not_carry_is_told_as_in_whole_documents():
+    with pytest.raises(TypeError, match="/b/0"):
+        Writer().halves({"a": OPEN, "b": [None]})
 
 
 def test_a_writer_may_forget(monkeypatch):

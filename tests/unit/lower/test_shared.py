@@ -87,6 +87,20 @@ def test_profiles_that_ask_for_the_same_share_their_claim(catalog: Catalog) -> N
     assert specs[0]["metadata"]["labels"] != specs[1]["metadata"]["labels"]
 
 
+def test_artifacts_that_are_alike_differ_in_their_namespace_alone(catalog: Catalog) -> None:
+    found = [one for one in artifacts(lower(catalog, Standing())) if one.like is not None]
+    assert {one.object["kind"] for one in found} >= {"ResourceClaimTemplate", "RoleBinding"}
+    for one in found:
+        first = one.like
+        assert first is not None
+        assert first.like is None
+        assert (one.file, one.origin) == (first.file, first.origin)
+        namespace = first.object["metadata"]["namespace"]
+        assert one.object["metadata"]["namespace"] != namespace
+        moved = {**one.object["metadata"], "namespace": namespace}
+        assert repr({**one.object, "metadata": moved}) == repr(first.object)
+
+
 def test_a_claim_that_asks_for_more_is_its_own(catalog_of: Any, platform: str, vision: str) -> None:
     """Two claims that differ anywhere, be it in what is written beside the spec, are two."""
     profile = "    - {name: train, requests: [{name: gpu, entitlement: gpu, count: 8}]}\n"
