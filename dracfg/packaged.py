@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
+from types import ModuleType
+from typing import Any
 
 _TEXT = "tag:yaml.org,2002:str"
 
@@ -17,7 +16,7 @@ def read_data(package: str, path: str) -> Any:
     `read_data("dracfg.kube", "data/limits.yaml")`. Callers cache what they build from it; the
     document itself is not kept.
     """
-    return parse_data(_file(package, path).read_text(encoding="utf-8"))
+    return parse_data(text_of(package, path))
 
 
 def parse_data(text: str) -> Any:
@@ -42,20 +41,31 @@ def _value(loader: Any, node: Any) -> Any:
     return node.value if node.tag == _TEXT else loader.construct_object(node)
 
 
+def text_of(package: str, path: str) -> str:
+    """The text of a file of a package. Raises OSError where there is none.
+
+    It is read as `importlib.resources` would, which takes longer to import than a run of which
+    nothing changed takes as a whole: by the loader of the package.
+    """
+    module: Any = import_module(package)
+    content: bytes = module.__loader__.get_data(str(_folder(module) / path))
+    return content.decode("utf-8")
+
+
 def packaged_text(package: str, path: str) -> str | None:
     """The text of a file of a package; None where there is none."""
-    file = _file(package, path)
-    return file.read_text(encoding="utf-8") if file.is_file() else None
+    try:
+        return text_of(package, path)
+    except OSError:
+        return None
 
 
 def packaged_path(package: str, path: str) -> Path | None:
     """Where a file of a package lies on disk; None where there is none, or the package is an archive."""
-    file = _file(package, path)
-    return file if isinstance(file, Path) and file.is_file() else None
+    file = _folder(import_module(package)) / path
+    return file if file.is_file() else None
 
 
-def _file(package: str, path: str) -> Traversable:
-    # Which takes longer than a run that reads nothing of the package.
-    from importlib import resources
-
-    return resources.files(package).joinpath(path)
+def _folder(package: ModuleType) -> Path:
+    """Of an archive's package, the name that its loader knows it by."""
+    return Path(package.__path__[0])

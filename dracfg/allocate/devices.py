@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal
+from functools import cached_property
+from typing import Literal, TypeAlias
 
 from dracfg.allocate.nodes import NodeSelection
+from dracfg.cel import DeviceFacts, Semver
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Span
 from dracfg.kube.quantity import Quantity
@@ -19,6 +21,7 @@ from dracfg.source.records import RecordedObject, Steps
 
 AttributeType = Literal["int", "bool", "string", "version", "ints", "bools", "strings", "versions"]
 AttributeValue = int | bool | str | tuple[int, ...] | tuple[bool, ...] | tuple[str, ...]
+_Seen: TypeAlias = "int | bool | str | Semver"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Origin:
         return self.object.span(*self.steps, *steps, key=key)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Device:
     """One device. (driver, pool, name) names it in the whole cluster.
 
@@ -112,3 +115,27 @@ class Device:
     def capacity_fact(self, key: str) -> CapacityFact | None:
         """The capacity of that key, as requests look it up: `x` and `<driver>/x` are two keys."""
         return self.capacity.get(key)
+
+    @cached_property
+    def facts(self) -> DeviceFacts:
+        """The device as selectors see it; a capacity without a domain stands under the driver's name."""
+        capacity: dict[str, dict[str, Quantity]] = {}
+        for key, fact in self.capacity.items():
+            domain, slash, identifier = key.rpartition("/")
+            capacity.setdefault(domain if slash else self.driver, {})[identifier] = fact.value
+        return DeviceFacts(
+            driver=self.driver,
+            attributes={
+                domain: {name: _seen(attribute) for name, attribute in held.items()}
+                for domain, held in self.attributes.items()
+            },
+            capacity=capacity,
+            allow_multiple_allocations=self.allow_multiple_allocations,
+        )
+
+
+def _seen(attribute: Attribute) -> _Seen | list[_Seen]:
+    value, is_version = attribute.value, attribute.type.startswith("version")
+    if isinstance(value, tuple):
+        return [Semver.parse(str(item)) for item in value] if is_version else [*value]
+    return Semver.parse(str(value)) if is_version else value

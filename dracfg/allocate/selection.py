@@ -17,11 +17,9 @@ from dracfg.allocate.conditions import Condition, conditions, conditions_of
 from dracfg.allocate.devices import Attribute, Device
 from dracfg.cel import (
     CompileFailure,
-    DeviceFacts,
     EvaluationError,
     Program,
     Read,
-    Semver,
     Undecided,
     device_environment,
 )
@@ -35,7 +33,6 @@ from dracfg.lower.selectors import class_selectors, request_selectors
 from dracfg.model.tier import CapacityRange, Match
 
 Outcome: TypeAlias = "bool | EvaluationError | Undecided"
-_Value: TypeAlias = "int | bool | str | Semver"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ class NearMiss:
 
 
 class Selection:
-    """Evaluates classes on devices; programs and facts are made once.
+    """Evaluates classes on devices; programs are made once.
 
     `modelled` says that devices stand in for recorded ones: what their documents don't describe is
     then not known, rather than absent.
@@ -75,7 +72,6 @@ class Selection:
         self._programs: dict[str, Program | CompileFailure | Undecided] = {}
         self._selectors: dict[ClassPlan, tuple[Program | CompileFailure | Undecided, ...]] = {}
         self._conditions: dict[ClassPlan, tuple[Condition, ...]] = {}
-        self._facts: dict[int, tuple[Device, DeviceFacts]] = {}
 
     def select(self, plan: ClassPlan, device: Device) -> Selected:
         """Whether the class takes the device, and how far its selectors got."""
@@ -85,7 +81,7 @@ class Selection:
     def choose(self, ask: Ask, device: Device) -> Outcome:
         """What the request's own selectors make of a device that its class takes."""
         for text in request_selectors(ask):
-            program, facts = self._program(text), self._facts_of(device)
+            program, facts = self._program(text), device.facts
             if isinstance(program, CompileFailure):
                 return Undecided(f"it does not compile: {program.message}")
             outcome = program.matches(facts) if isinstance(program, Program) else program
@@ -141,7 +137,7 @@ class Selection:
     def absent(self, condition: Condition, device: Device) -> tuple[Read, ...]:
         """The attributes and capacities that a condition reads and the device does not have."""
         program = self._program(condition.expression)
-        facts = self._facts_of(device)
+        facts = device.facts
         held: dict[str, Mapping[str, Mapping[str, object]]] = {
             "attributes": facts.attributes,
             "capacity": facts.capacity,
@@ -154,7 +150,7 @@ class Selection:
         return tuple(found)
 
     def _run(self, plan: ClassPlan, device: Device) -> Selected:
-        facts = self._facts_of(device)
+        facts = device.facts
         for passed, program in enumerate(self._compiled(plan)):
             if isinstance(program, CompileFailure):
                 return Selected(passed, Undecided(f"it does not compile: {program.message}"))
@@ -185,7 +181,7 @@ class Selection:
         program = self._program(condition.expression)
         if isinstance(program, CompileFailure):
             return Undecided(program.message)
-        return program.matches(self._facts_of(device)) if isinstance(program, Program) else program
+        return program.matches(device.facts) if isinstance(program, Program) else program
 
     def _compiled(self, plan: ClassPlan) -> tuple[Program | CompileFailure | Undecided, ...]:
         if plan not in self._selectors:
@@ -201,14 +197,6 @@ class Selection:
         if text not in self._programs:
             self._programs[text] = _compiled(self._environment, text)
         return self._programs[text]
-
-    def _facts_of(self, device: Device) -> DeviceFacts:
-        # By identity: in an invalid pool two devices can have one name. The device is kept with
-        # its facts, so that its identity is not given to another one.
-        known = self._facts.get(id(device))
-        if known is None:
-            known = self._facts[id(device)] = (device, device_facts(device))
-        return known[1]
 
 
 def _environment(minor: str) -> CelEnvironment:
@@ -226,34 +214,6 @@ def _compiled(environment: CelEnvironment, text: str) -> Program | CompileFailur
 def name_of(read: Read, driver: str) -> str:
     """An attribute or a capacity as documents name it, without the domain of its own driver."""
     return read.id if read.domain == driver else f"{read.domain}/{read.id}"
-
-
-def device_facts(device: Device) -> DeviceFacts:
-    """A device as selectors see it; a capacity without a domain stands under the driver's name."""
-    capacity: dict[str, dict[str, Quantity]] = {}
-    for key, fact in device.capacity.items():
-        domain, slash, identifier = key.rpartition("/")
-        capacity.setdefault(domain if slash else device.driver, {})[identifier] = fact.value
-    return DeviceFacts(
-        driver=device.driver,
-        attributes={
-            domain: {name: _value(attribute) for name, attribute in held.items()}
-            for domain, held in device.attributes.items()
-        },
-        capacity=capacity,
-        allow_multiple_allocations=device.allow_multiple_allocations,
-    )
-
-
-def _value(attribute: Attribute) -> _Value | list[_Value]:
-    value = attribute.value
-    if isinstance(value, tuple):
-        return [_scalar(attribute.type, item) for item in value]
-    return _scalar(attribute.type, value)
-
-
-def _scalar(kind: str, value: int | bool | str) -> _Value:
-    return Semver.parse(str(value)) if kind.startswith("version") else value
 
 
 def _lack(plan: ClassPlan, condition: Condition, device: Device) -> str:

@@ -11,7 +11,6 @@ from dataclasses import field
 
 from dracfg.allocate.claims import DeviceRequest
 from dracfg.allocate.devices import Device
-from dracfg.allocate.selection import device_facts
 from dracfg.allocate.taintrules import TaintRule
 from dracfg.audit.heldclaims import HeldClaim
 from dracfg.audit.view import View
@@ -138,7 +137,7 @@ class Obstacles:
                 compiled = self._environment.compile(text, stored=True)
                 self._programs[text] = compiled if isinstance(compiled, Program) else None
             program = self._programs[text]
-            outcome = program.matches(device_facts(device)) if program is not None else True
+            outcome = program.matches(device.facts) if program is not None else True
             if isinstance(outcome, EvaluationError):
                 return outcome.message
             if outcome is False:

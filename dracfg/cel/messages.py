@@ -36,9 +36,9 @@ from dracfg.cel.functions.formats import NamedFormat
 from dracfg.cel.functions.networks import Block
 from dracfg.cel.functions.urls import Url
 from dracfg.cel.semver import Semver
+from dracfg.cel.signatures import message_table
 from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
-from dracfg.packaged import read_data
 
 __all__ = ["Pools", "decode", "encode", "message_from_json", "pools"]
 
@@ -75,7 +75,7 @@ class Pools:
 @cache
 def pools() -> Pools:
     """The two pools, made once a process."""
-    data = read_data("dracfg.cel", "data/messages.yaml")
+    data = message_table()
     return Pools(_pool({**data["opaque"], **data["objects"]}), _pool(data["syntax"]))
 
 

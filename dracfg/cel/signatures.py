@@ -19,6 +19,7 @@ __all__ = [
     "Overload",
     "Type",
     "libraries",
+    "message_table",
     "minor_number",
     "opaque_types",
 ]
@@ -102,7 +103,14 @@ def libraries() -> tuple[Library, ...]:
 @cache
 def opaque_types() -> frozenset[str]:
     """The names of the types whose inside no expression may see."""
-    return frozenset(read_data("dracfg.cel", "data/messages.yaml")["opaque"])
+    return frozenset(message_table()["opaque"])
+
+
+@cache
+def message_table() -> Mapping[str, Any]:
+    """The messages that stand for types of Kubernetes, as data/messages.yaml has them."""
+    document: Mapping[str, Any] = read_data("dracfg.cel", "data/messages.yaml")
+    return document
 
 
 def _library(entry: Mapping[str, Any]) -> Library:

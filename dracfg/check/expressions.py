@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
-from dracfg.check.lints.context import Modelled
 from dracfg.check.lints.facts import DriverFacts
 from dracfg.check.lints.finding import MEND, LintFinding
 from dracfg.check.lints.lint import DECIDING_GATES, compile_selector, judge_cost, lint
-from dracfg.check.lints.meaning import meaning
 from dracfg.check.lints.text import edited
 from dracfg.check.places import place
 from dracfg.check.scalarplaces import first_line, part_of, takes
@@ -30,6 +29,9 @@ from dracfg.model import kinds
 from dracfg.model.tenant import Profile
 from dracfg.plan.promises import Planned, planned
 from dracfg.source import Scalar, follow
+
+if TYPE_CHECKING:
+    from dracfg.check.lints.context import Modelled
 
 MOST_CLUSTERS = 3
 
@@ -202,6 +204,10 @@ class _Judge:
 
     def _alike(self) -> Iterator[Diagnostic]:
         """SEL014: expressions whose texts differ and whose meanings do not."""
+        if not self._written:
+            return
+        from dracfg.check.lints.meaning import meaning
+
         first: dict[object, _Written] = {}
         for key, written in sorted(self._written.items(), key=lambda item: item[1].order):
             use = next(iter(self._uses[key].values()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -70,7 +69,9 @@ def wants_colour(choice: str) -> bool:
 
 def text_width() -> int:
     """Columns of text: those of the terminal, 100 at most, 80 where there is none."""
-    return min(100, shutil.get_terminal_size((80, 24)).columns)
+    from shutil import get_terminal_size  # it knows archives of all kinds as well
+
+    return min(100, get_terminal_size((80, 24)).columns)
 
 
 def show_findings(

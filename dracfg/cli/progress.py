@@ -7,7 +7,6 @@ to be minded by whatever forks; where there is no such timer, nothing is told.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -39,12 +38,14 @@ def progress(clock: Timings, *, quiet: bool) -> Iterator[None]:
     if quiet or not _can_tell():
         yield
         return
+    from shutil import get_terminal_size
+
     fd = sys.stderr.fileno()
     told = ""
 
     def tell(_signal: int, _frame: FrameType | None) -> None:
         nonlocal told
-        line = _line(clock)[: shutil.get_terminal_size().columns - 1]
+        line = _line(clock)[: get_terminal_size().columns - 1]
         if line != told:
             told = line
             # Not through sys.stderr, which the code that was interrupted may be in the midst of.

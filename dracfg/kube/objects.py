@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from dracfg.dataclass import dataclass
 from dracfg.kube.pointers import escape
+from dracfg.packaged import packaged_text
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, Registry
@@ -136,8 +136,8 @@ def _registry(minor: str) -> Registry:
 
 @cache
 def _bundle(minor: str) -> dict[str, Any]:
-    path = resources.files("dracfg.kube") / "schemas" / f"{minor}.json"
-    if not path.is_file():
+    text = packaged_text("dracfg.kube", f"schemas/{minor}.json")
+    if text is None:
         raise KeyError(minor)
-    bundle: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    bundle: dict[str, Any] = json.loads(text)
     return bundle

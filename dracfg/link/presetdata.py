@@ -6,8 +6,10 @@ stands for a key that the preset leaves out; what nobody could find out is the w
 """
 
 # No deferred annotations here: ``build`` reads them as types.
-from collections.abc import Mapping
-from dataclasses import field, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from functools import cache
+from inspect import get_annotations
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin
 
@@ -338,34 +340,50 @@ def build(shape: type[T], raw: Mapping[str, Any]) -> T:
     In a mapping of facts the key becomes the first field of the fact; a bare word stands for a
     fact of which only the first field is known. A key without a field raises ``TypeError``.
     """
-    hints = {known.name: known.type for known in fields(cast("Any", shape))}
-    return shape(**{(name := _snake(key)): _typed(hints.get(name), raw[key]) for key in raw})
+    makers = _makers(cast("Any", shape))
+    return shape(**{(name := _snake(key)): makers.get(name, _kept)(raw[key]) for key in raw})
 
 
-def _typed(hint: Any, raw: Any) -> Any:
+_Maker = Callable[[Any], Any]
+
+
+@cache
+def _makers(shape: type) -> Mapping[str, _Maker]:
+    """By field, what makes its value of what stands in the file; {} for what is no fact."""
+    return {name: _maker(hint) for name, hint in get_annotations(shape).items()}
+
+
+@cache
+def _maker(hint: Any) -> _Maker:
     if isinstance(hint, UnionType):
-        hint = next(part for part in get_args(hint) if part is not type(None))
-    if is_dataclass(hint) and isinstance(hint, type):
-        return build(hint, raw if isinstance(raw, Mapping) else {_first_key(hint): raw})
-    inner = get_args(hint)
-    if get_origin(hint) is tuple:
-        return tuple(_typed(inner[0], item) for item in raw)
-    if get_origin(hint) is Mapping:
-        return {key: _typed(inner[1], _keyed(inner[1], key, raw[key])) for key in raw}
+        return _maker(next(part for part in get_args(hint) if part is not type(None)))
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is tuple:
+        return lambda raw: tuple(map(_maker(inner[0]), raw))
+    if origin is Mapping:
+        make, name = _maker(inner[1]), _name_field(inner[1])
+        return lambda raw: {key: make(_keyed(name, key, raw[key])) for key in raw}
+    if isinstance(hint, type) and (fields := _makers(hint)):
+        first = next(iter(fields))
+        return lambda raw: build(hint, raw if isinstance(raw, Mapping) else {first: raw})
+    return _kept
+
+
+def _kept(raw: Any) -> Any:
     return raw
 
 
-def _keyed(hint: Any, key: str, raw: Any) -> Any:
-    if is_dataclass(hint) and isinstance(hint, type) and isinstance(raw, Mapping):
-        first = _first_key(hint)
-        return {first: key, **raw} if first in ("name", "path") else raw
-    return raw
+def _name_field(hint: Any) -> str | None:
+    """The field of a fact that a mapping has as its key."""
+    first = next(iter(_makers(hint)), "") if isinstance(hint, type) else ""
+    return first if first in ("name", "path") else None
 
 
-def _first_key(shape: type[Any]) -> str:
-    return fields(shape)[0].name
+def _keyed(name: str | None, key: str, raw: Any) -> Any:
+    return {name: key, **raw} if name is not None and isinstance(raw, Mapping) else raw
 
 
+@cache
 def _snake(key: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
 

@@ -12,11 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cache
-from importlib import metadata, resources
-from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-
-import yaml
 
 from dracfg.dataclass import dataclass
 from dracfg.link.presetdata import (
@@ -42,13 +38,13 @@ from dracfg.link.presetdata import (
     WebhookFact,
     build,
 )
-from dracfg.packaged import parse_data
+from dracfg.packaged import packaged_text, parse_data, text_of
 
 if TYPE_CHECKING:
-    from yaml import CSafeLoader as Loader
-else:
-    Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    from importlib.metadata import EntryPoints
+    from importlib.resources.abc import Traversable
 
+_PACKAGE, _FOLDER = "dracfg.link", "presets"
 ENTRY_POINT_GROUP = "dracfg.presets"
 """Name: the driver. Value: a callable without arguments that returns the file to read."""
 
@@ -194,13 +190,14 @@ class Preset:
 
 def preset_names() -> tuple[str, ...]:
     """Every driver that has a preset, sorted. Reads no preset."""
+    from importlib.resources import files
+
     built_in = {
         file.name.removesuffix(".yaml")
-        for file in _folder().iterdir()
+        for file in files(_PACKAGE).joinpath(_FOLDER).iterdir()
         if file.name.endswith(".yaml")
     }
-    registered = metadata.entry_points(group=ENTRY_POINT_GROUP).names
-    return tuple(sorted(built_in | registered))
+    return tuple(sorted(built_in | _registered().names))
 
 
 @cache
@@ -209,10 +206,10 @@ def load_preset(name: str) -> Preset:
 
     Raises ``KeyError`` where there is none and ``ValueError`` where a registered one is wrong.
     """
-    file = _folder() / f"{name}.yaml"
-    if "/" not in name and file.is_file():
-        return build(Preset, parse_data(file.read_text(encoding="utf-8")))
-    for entry in metadata.entry_points(group=ENTRY_POINT_GROUP, name=name):
+    built_in = packaged_text(_PACKAGE, f"{_FOLDER}/{name}.yaml") if "/" not in name else None
+    if built_in is not None:
+        return build(Preset, parse_data(built_in))
+    for entry in _registered().select(name=name):
         raw = _read(entry.load()())
         problems = tuple(preset_problems(raw))
         if not problems and raw["driver"] != name:
@@ -228,7 +225,7 @@ def preset_problems(raw: Mapping[str, Any]) -> Iterator[str]:
     # Only a preset from elsewhere is checked at run time, so the library is loaded late.
     from jsonschema import Draft7Validator
 
-    schema = json.loads((_folder() / "schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(text_of(_PACKAGE, f"{_FOLDER}/schema.json"))
     errors = list(Draft7Validator(schema).iter_errors(raw))
     if errors:
         yield from (f"{error.json_path}: {error.message}" for error in errors)
@@ -294,10 +291,16 @@ def _matches(name: str, key: str) -> bool:
     )
 
 
-def _folder() -> Traversable:
-    return resources.files("dracfg.link") / "presets"
+def _registered() -> "EntryPoints":
+    """What other packages register; few runs ask, and the library brings many modules."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=ENTRY_POINT_GROUP)
 
 
-def _read(file: Traversable) -> dict[str, Any]:
-    raw: dict[str, Any] = yaml.load(file.read_text(encoding="utf-8"), Loader=Loader)
+def _read(file: "Traversable") -> dict[str, Any]:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    raw: dict[str, Any] = yaml.load(file.read_text(encoding="utf-8"), Loader=loader)
     return raw

@@ -7,6 +7,10 @@ Source: kubernetes/apiserver pkg/apis/audit/v1/types.go.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
 from dracfg.kube.distributions import distribution
 from dracfg.link.catalog import Cluster
 from dracfg.lower.artifact import Artifact, origin_of
@@ -21,7 +25,7 @@ def audit_policy(cluster: Cluster) -> tuple[Artifact, ...]:
     target = distribution(cluster.document.spec.distribution)
     if target is None or not target.sets_gates:
         return ()
-    facts = read_data("dracfg.lower", "data/audit.yaml")
+    facts = _facts()
     content = {
         "apiVersion": AUDIT_API,
         "kind": "Policy",
@@ -30,3 +34,9 @@ def audit_policy(cluster: Cluster) -> tuple[Artifact, ...]:
         "rules": facts["rules"],
     }
     return (Artifact(content, FILE, origin_of(cluster.document, "spec")),)
+
+
+@cache
+def _facts() -> Mapping[str, Any]:
+    facts: Mapping[str, Any] = read_data("dracfg.lower", "data/audit.yaml")
+    return facts

@@ -1,22 +1,15 @@
-"""Markdown pages for people: Jinja2 templates of packages, and how text stands in them.
+"""How text stands in Markdown pages for people.
 
 Everything from the catalog is escaped where it meets Markdown and quoted where it meets a shell.
-Knows no page.
+Knows no page. Pages that every compile writes are made by functions: to compile a template takes
+longer than a small repository's other pages together.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-OWN = "dracfg.lower"
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~&#])")
 _BACKTICKS = re.compile("`+")
 
@@ -44,28 +37,3 @@ def one_line(text: object) -> str:
     """Text without line breaks and without characters that a reader can't see."""
     visible = "".join(letter if letter.isprintable() else " " for letter in str(text))
     return " ".join(visible.split())
-
-
-@cache
-def page(name: str, package: str = OWN) -> Template:
-    """The template `data/<name>` of a package; a word that it is not given is a fault.
-
-    What it imports are templates of this package.
-    """
-    from jinja2 import Environment, FunctionLoader, StrictUndefined  # few runs render a page
-
-    environment = Environment(
-        loader=FunctionLoader(lambda imported: _text(OWN, imported)),
-        undefined=StrictUndefined,
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        optimized=False,  # a page is rendered a few times: to look for constants takes longer
-    )
-    environment.filters.update(prose=prose, code=code, shell=shell, json=json.dumps)
-    return environment.from_string(_text(package, name))
-
-
-def _text(package: str, name: str) -> str:
-    return (resources.files(package) / "data" / name).read_text("utf-8")

@@ -12,10 +12,10 @@ from typing import Any
 
 from dracfg.link.catalog import Cluster, Tenant
 from dracfg.link.claims import Ask, ClaimPlan
-from dracfg.link.exposure import GROUP, Exposure, exposures, minor_versions
+from dracfg.link.exposure import Exposure, exposures, minor_versions
 from dracfg.lower.artifact import Artifact, Unit
 from dracfg.lower.helmvalues import values_file
-from dracfg.lower.markdown import page
+from dracfg.lower.metadatapages import contract_page, handout_page
 from dracfg.lower.metadataschema import (
     exposure_key,
     fallback_facts,
@@ -24,7 +24,7 @@ from dracfg.lower.metadataschema import (
     schema_files,
 )
 from dracfg.lower.tenancy import Tenancy
-from dracfg.metadata.reader import BY_NAME, BY_TEMPLATE, ROOT, SUFFIX
+from dracfg.metadata.reader import SUFFIX
 from dracfg.model.tenant import Profile
 from dracfg.source.standing import Standing
 
@@ -81,18 +81,7 @@ def handout_values(tenancy: Tenancy, exposed: Mapping[str, Exposure]) -> dict[st
 
 def handout(cluster: Cluster, tenant: Tenant, values: Mapping[str, Any]) -> str:
     """The page of a tenant, from the same values that stand beside it."""
-    return page("handout.md.j2").render(
-        cluster=cluster.name,
-        minor=cluster.minor,
-        tenant=tenant.name,
-        profiles=values["profiles"],
-        root=ROOT,
-        group=GROUP,
-        by_name=BY_NAME,
-        by_template=BY_TEMPLATE,
-        values_file=f"{tenant.name}.yaml",
-        fallbacks=sorted({one["fallback"]["to"] for one in _asks(values)}),
-    )
+    return handout_page(cluster.name, tenant.name, f"{tenant.name}.yaml", values["profiles"])
 
 
 def contract(
@@ -103,10 +92,9 @@ def contract(
 ) -> str:
     """Which releases, nodes and applications fit together, for those who upgrade one of them."""
     drivers = {one.tier.driver.name: one for one in exposed}
-    return page("metadata-contract.md.j2").render(
+    return contract_page(
         cluster=cluster.name,
         minor=cluster.minor,
-        group=GROUP,
         of_minor=minor_versions(cluster.minor),
         drivers=[
             {
@@ -193,12 +181,6 @@ def _readers(tenant: Tenant, values: Mapping[str, Any]) -> Iterator[dict[str, An
     for name, profile in values["profiles"].items():
         for reads in profile.get("reads", ()):
             yield {"tenant": tenant.name, "profile": name, **reads}
-
-
-def _asks(values: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for profile in values["profiles"].values():
-        for request in profile["requests"].values():
-            yield from request.values()
 
 
 __all__ = ["CONTRACT", "FOLDER", "contract", "exposure_key", "handout", "metadata_units"]

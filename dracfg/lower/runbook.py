@@ -1,6 +1,6 @@
 """A node pool → its runbook: what people do on the nodes, with exact commands, and how to undo it.
 
-The text is a template, data/runbook.md.j2; see `markdown` for what becomes of text from the catalog.
+Gathers the facts that `runbookpage` puts into words.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from typing import Any
 from dracfg.link.catalog import Cluster, Pool
 from dracfg.link.driver import Driver
 from dracfg.lower.helmvalues import chart_name, plugin_resources, values_file
-from dracfg.lower.markdown import page
-from dracfg.lower.quarantine import FILE as RULES_FILE
 from dracfg.lower.quarantine import Quarantined, quarantined
+from dracfg.lower.runbookpage import RunbookFacts, runbook_page
 from dracfg.model.pool import Quarantine
 
 RUNBOOK = "RUNBOOK.md"
@@ -34,21 +33,17 @@ def runbook(
     has_kubelet_file: bool,
 ) -> str:
     """Markdown, the same for the same catalog; `taints` are those of the pool's taints.yaml."""
-    spec = pool.document.spec
     drivers = {devices.tier.driver.name: devices.tier.driver for devices in pool.devices}
-    return page("runbook.md.j2").render(
-        pool=pool,
-        spec=spec,
+    facts = RunbookFacts(
         cluster=cluster.name,
-        description=pool.document.metadata.description,
         selector=selector_of(pool),
         drivers=[driver_facts(cluster, pool, drivers[name]) for name in sorted(drivers)],
         kubelet=kubelet_facts(cluster) if has_kubelet_file else None,
         taints=taints,
-        rules=_rule_entries(spec.quarantine, taints),
-        rules_file=RULES_FILE,
+        rules=_rule_entries(pool.document.spec.quarantine, taints),
         off=_off(quarantined(cluster, pool)),
     )
+    return runbook_page(pool, facts)
 
 
 def selector_of(pool: Pool) -> str:

@@ -9,13 +9,13 @@ Source: argoproj/argo-cd docs/operator-manual/health.md, docs/operator-manual/de
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
 from textwrap import indent
 from types import MappingProxyType
 
 from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Artifact, K8sObject, Origin, Unit, origin_of
 from dracfg.model.cluster import ArgoCD
+from dracfg.packaged import text_of
 
 PATH = "gitops/snippets"
 
@@ -125,10 +125,9 @@ def _argocd_texts(clusters: Iterable[Cluster]) -> dict[str, str]:
 
 
 def _health(rules: Mapping[str, str]) -> str:
-    folder = resources.files("dracfg.lower") / "data" / "health"
     entries = [
         f"  resource.customizations.health.{kind}: |\n"
-        + indent((folder / f"{rules[kind]}.lua").read_text("utf-8"), "    ")
+        + indent(text_of("dracfg.lower", f"data/health/{rules[kind]}.lua"), "    ")
         for kind in sorted(rules)
     ]
     return f"{_HEALTH_HEAD}data:\n{''.join(entries)}"

@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from dracfg.link.catalog import Catalog, Cluster, Grant, Pool, Tier
 from dracfg.link.gates import asked_gates, clusters_of, order_of, pools_of, rollout_gates, waits_for
 from dracfg.link.moves import fenced_pools, has_come, has_tenant, pools_at, position
 from dracfg.link.steps import Refused, Standing, Step, at, standing, step
+from dracfg.lower import commands
 from dracfg.lower.artifact import Unit
 from dracfg.lower.helmvalues import NODE_SELECTORS, NOWHERE, placement, plugin_resources
-from dracfg.lower.markdown import page
+from dracfg.lower.markdown import code, prose, shell
 from dracfg.lower.nodes import KUBELET_FILE, POOL_KEY
 from dracfg.lower.runbook import column, driver_facts, kubelet_facts, selector_of
 from dracfg.model.kinds import Rollout
 from dracfg.model.rollout import START, RolloutSpec
+from dracfg.packaged import text_of
 from dracfg.rollout.gates import written
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 RECORD = (
     "kubectl get resourceclaims,pods,events,resourceslices,deviceclasses,nodes "
@@ -42,7 +48,8 @@ def rollout_runbook(catalog: Catalog, units: Sequence[Unit], rollout: Rollout) -
     tier = catalog.tiers.get(spec.tier)
     pools = _pools(catalog, units, spec, tier) if tier is not None else []
     ahead = step(spec, "advance")
-    return page("runbook.md.j2", "dracfg.rollout").render(
+    return _template().render(
+        commands=commands,
         name=rollout.name,
         description=rollout.metadata.description,
         spec=spec,
@@ -62,6 +69,23 @@ def rollout_runbook(catalog: Catalog, units: Sequence[Unit], rollout: Rollout) -
         back=list(_way_back(catalog, spec)),
         record=RECORD,
     )
+
+
+@cache
+def _template() -> Template:
+    """A word that the template is not given is a fault."""
+    from jinja2 import Environment, StrictUndefined  # few runs render the page
+
+    environment = Environment(
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        optimized=False,  # a page is rendered a few times: to look for constants takes longer
+    )
+    environment.filters.update(prose=prose, code=code, shell=shell)
+    return environment.from_string(text_of("dracfg.rollout", "data/runbook.md.j2"))
 
 
 def arrived_pools(catalog: Catalog, spec: RolloutSpec) -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from datetime import date
 from pathlib import Path
 
@@ -14,6 +13,8 @@ def head_date(root: Path) -> date | None:
 
     Git is asked, as objects may be packed; without git, or without a commit, there is no day.
     """
+    import subprocess  # few runs ask
+
     command = ["git", "-C", str(root), "log", "-1", "--format=%cs"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=_SECONDS)

@@ -56,14 +56,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST = 400
 COPIED_WHOLE = {"dracfg.metadata.reader": 700}
 """An application takes this module alone, so that it can't be split."""
-PACKAGE_DATA = {
-    "dracfg.kube.objects",
-    "dracfg.link.presets",
-    "dracfg.lower.markdown",
-    "dracfg.lower.snippets",
-    "dracfg.packaged",
-}
-"""Modules that read what is shipped inside dracfg."""
+PACKAGE_DATA = {"dracfg.link.presets"}
+"""Who reads data of other packages; those of our own are read by their loader, in `dracfg.packaged`."""
 
 
 def room(module: str) -> str:

@@ -1,12 +1,14 @@
 """Data of the package are read as PyYAML would, faster."""
 
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
 
 import dracfg
-from dracfg.packaged import packaged_path, packaged_text, parse_data, read_data
+from dracfg.packaged import packaged_path, packaged_text, parse_data, read_data, text_of
 
 PACKAGE = Path(dracfg.__file__).parent
 SHIPPED = sorted(PACKAGE.rglob("*.yaml"))
@@ -30,3 +32,19 @@ def test_a_file_is_found_in_its_package() -> None:
     assert read_data("dracfg.diagnostics", "families.yaml")["SRC"]
     assert packaged_path("dracfg.diagnostics", "families.yaml") is not None
     assert packaged_text("dracfg.diagnostics", "none.yaml") is None
+
+
+def test_a_file_that_is_asked_for_has_to_be_there() -> None:
+    with pytest.raises(OSError, match=r"none\.yaml"):
+        text_of("dracfg.diagnostics", "none.yaml")
+
+
+def test_a_package_may_be_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("archived_package/__init__.py", "")
+        archive.writestr("archived_package/data/facts.yaml", "a: 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "all.zip"))
+    assert read_data("archived_package", "data/facts.yaml") == {"a": 1}
+    assert packaged_text("archived_package", "data/none.yaml") is None
+    assert packaged_path("archived_package", "data/facts.yaml") is None
+    del sys.modules["archived_package"]

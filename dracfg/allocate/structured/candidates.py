@@ -11,7 +11,6 @@ from dataclasses import field
 from dracfg.allocate.devices import Attribute, CapacityFact, Device
 from dracfg.allocate.inventory import Inventory
 from dracfg.allocate.pools import PoolKey
-from dracfg.allocate.selection import device_facts
 from dracfg.allocate.slices import Slice
 from dracfg.allocate.structured.allocated import DeviceId
 from dracfg.cel import DeviceFacts
@@ -130,7 +129,7 @@ def _candidate(part: Slice, number: int) -> Candidate:
         device=device,
         slice=part,
         position=number,
-        facts=device_facts(device),
+        facts=device.facts,
         counters=tuple(
             ((taken.counter_set, name), amount.nano)
             for taken in consumptions

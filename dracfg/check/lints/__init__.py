@@ -3,6 +3,5 @@
 from dracfg.check.lints.facts import DriverFacts
 from dracfg.check.lints.finding import LintFinding
 from dracfg.check.lints.lint import compile_selector, judge_cost, lint
-from dracfg.check.lints.meaning import meaning
 
-__all__ = ["DriverFacts", "LintFinding", "compile_selector", "judge_cost", "lint", "meaning"]
+__all__ = ["DriverFacts", "LintFinding", "compile_selector", "judge_cost", "lint"]

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from dracfg.cel import Program
 from dracfg.cel.devices import DeviceFacts
-from dracfg.check.lints import DriverFacts, LintFinding, compile_selector, lint, meaning
+from dracfg.check.lints import DriverFacts, LintFinding, compile_selector, lint
 from dracfg.check.lints.context import Modelled
 from dracfg.check.lints.guards import takes_other_drivers, unguarded
 from dracfg.check.lints.lookups import look_ups
+from dracfg.check.lints.meaning import meaning
 from dracfg.kube.quantity import Quantity
 from dracfg.link.presets import load_preset
 
