@@ -273,8 +273,7 @@ def _unlike(
 
 def _likeness(device: Device) -> tuple[object, ...]:
     amounts = tuple(
-        (key, fact.value, repr(fact.request_policy))
-        for key, fact in sorted(device.capacity.items())
+        (key, fact.value, fact.request_policy) for key, fact in sorted(device.capacity.items())
     )
     return (device.allow_multiple_allocations, amounts)
 
