@@ -85,7 +85,7 @@ class Store:
         except _MALFORMED:
             return None
         tree = tree or AskedTree(DiskTree(self.root))
-        same = stand(tree, notes.items()) and intact(self.root / self.out) == lock
+        same = stand(tree, notes.items()) and intact(self.root / self.out, lock)
         return outcome if same else None
 
     def last(self) -> Last | None:
