@@ -70,10 +70,11 @@ class Store:
         return not self._beside("json").exists()
 
     @keeping_all()
-    def recall(self, tree: AskedTree | None = None) -> Outcome | None:
+    def recall(self, tree: AskedTree | None = None, jobs: int = 1) -> Outcome | None:
         """The outcome of a run of which every input stands, and the tree it left; else None.
 
-        The inputs are those of `tree`, which knows then what it was asked.
+        The inputs are those of `tree`, which knows then what it was asked. What was left is looked at by as
+        many processes as `jobs` says.
         """
         entry = self._entry
         if entry is None:
@@ -85,7 +86,7 @@ class Store:
         except _MALFORMED:
             return None
         tree = tree or AskedTree(DiskTree(self.root))
-        same = stand(tree, notes.items()) and intact(self.root / self.out, lock)
+        same = stand(tree, notes.items()) and intact(self.root / self.out, lock, jobs)
         return outcome if same else None
 
     def last(self) -> Last | None:

@@ -105,7 +105,7 @@ def command(
     whole = not (clusters or tenants or keep_going or shard or merge)
     store = Store(root, OUT, (str(today),)) if whole and not no_cache else None
     tree = AskedTree(DiskTree(root), aside=OUT)
-    known = clock.measure("read", lambda: store.recall(tree)) if store is not None else None
+    known = clock.measure("read", lambda: store.recall(tree, jobs)) if store is not None else None
     if known is not None:
         done, lines = replace(known, written=not check), lines_below(root)
     else:

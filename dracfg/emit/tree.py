@@ -117,7 +117,7 @@ def plan(
     named = wanted.keys() | (reading.lock.units.keys() if reading.lock else ())
 
     def enter(folder: str) -> bool:
-        return STAGE_NAME.fullmatch(folder) is None and (folder not in named or scope(folder))
+        return (folder not in named or scope(folder)) and STAGE_NAME.fullmatch(folder) is None
 
     listing = _list(out, enter)
     standing = reading.lock or rebuild(out, listing.files - {LOCK_NAME}, wanted.keys())

@@ -114,3 +114,12 @@ def test_a_known_lock_does_not_stand_for_one_that_is_gone(out: Path) -> None:
     (out / LOCK_NAME).unlink()
     assert read_lock(out, known).fault == "the lock is missing"
     assert read_lock(out) == read_lock(out, read_lock(out))
+
+
+def test_several_processes_notice_what_differs(tmp_path: Path) -> None:
+    many = [UnitFiles(f"prod/tenants/t{n}", {"a.yaml": b"%d" % n}) for n in range(400)]
+    apply(plan(tmp_path / "out", many))
+    expected = digest_of_lock(tmp_path / "out")
+    assert intact(tmp_path / "out", expected, jobs=3)
+    rewrite(tmp_path / "out/prod/tenants/t399/a.yaml")
+    assert not intact(tmp_path / "out", expected, jobs=3)
