@@ -23,10 +23,10 @@ from dracfg.check.catalog import check_tenants, tenants_alone
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.emit.apply import apply
-from dracfg.emit.intact import intact
+from dracfg.emit.intact import stands
 from dracfg.emit.layout import OUT
 from dracfg.emit.listing import read as read_standing_file
-from dracfg.emit.lock import LockReading, read_lock
+from dracfg.emit.lock import Lock, LockReading, read_rendered
 from dracfg.emit.tree import plan
 from dracfg.judging import Emitted, Judgement, emitted, judge, limited
 from dracfg.passes import Timings, keeping_all
@@ -68,7 +68,11 @@ def amend(
     """
     clock = timings or Timings()
     out = tree.root / OUT
-    hashed = partial(intact, out) if jobs == 1 else aside(partial(intact, out))
+    locked = clock.measure("read", lambda: read_rendered(out, last.lock))
+    if locked is None:
+        return None
+    hashed = partial(stands, out, locked)
+    is_intact = hashed if jobs == 1 else aside(hashed)
     changed = clock.measure("read", lambda: changed_files(tree, last.notes))
     if not changed:
         return None
@@ -79,7 +83,9 @@ def amend(
 
     try:
         states = clock.measure("read", both)
-        return None if states is None else _amended(tree, last, states, hashed, today, clock)
+        if states is None:
+            return None
+        return _amended(tree, last, states, locked, is_intact, today, clock)
     except Forgotten:
         return None
 
@@ -88,7 +94,8 @@ def _amended(
     tree: AskedTree,
     last: Last,
     states: States,
-    hashed: Callable[[], str | None],
+    locked: Lock,
+    is_intact: Callable[[], bool],
     today: date | None,
     clock: Timings,
 ) -> Amended | None:
@@ -97,11 +104,8 @@ def _amended(
     old = clock.measure("expand", states.catalog_before)
     if old is None:
         return None
-    locked = clock.measure("read", lambda: read_lock(out))
-    if locked.lock is None or locked.digest != last.lock:
-        return None
     standing = Tree(
-        locked.lock,
+        locked,
         last.details.sizes,
         seen.recorded,
         lambda path: read_standing_file(f"{out}/{path}"),
@@ -124,7 +128,7 @@ def _amended(
         return None
     if any(_points_into(one, states.changed) for one in kept):
         return None
-    if clock.measure("read", hashed) != last.lock:
+    if not clock.measure("read", is_intact):
         return None
     details = replace(
         last.details,
@@ -143,7 +147,7 @@ def _points_into(finding: Diagnostic, changed: Collection[str]) -> bool:
 
 def _patched(
     out: Path,
-    locked: LockReading,
+    locked: Lock,
     details: Details,
     standing: Tree,
     judged: Judgement,
@@ -161,10 +165,12 @@ def _patched(
 
 
 def _written(
-    out: Path, locked: LockReading, details: Details, judged: Judgement, made: Patch
+    out: Path, locked: Lock, details: Details, judged: Judgement, made: Patch
 ) -> tuple[Compiled, Details] | None:
-    tree = plan(out, made.units.values(), scope=made.units.__contains__, known=locked)
-    if tree.conflicts or tree.strays or tree.lock_content != locked.content:
+    content = locked.render()
+    known = LockReading(content, locked, None)
+    tree = plan(out, made.units.values(), scope=made.units.__contains__, known=known)
+    if tree.conflicts or tree.strays or tree.lock_content != content:
         return None
     applied = apply(tree)
     files = tuple(made.units.values())

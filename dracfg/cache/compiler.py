@@ -11,6 +11,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from dracfg import __version__
@@ -18,8 +19,12 @@ from dracfg import __version__
 _PACKAGE = Path(__file__).parents[1]
 
 
+@cache
 def compiler() -> str:
-    """A digest that changes with the code, the facts that are shipped, and the installed packages."""
+    """A digest that changes with the code, the facts that are shipped, and the installed packages.
+
+    What changes while a process runs is not what runs in it.
+    """
     installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     facts = [__version__, sys.version, *sorted(_stamps(_PACKAGE))]
     facts += [_stamp(folder) for folder in sorted(installed)]

@@ -6,6 +6,7 @@ The same questions with the same answers lead to the same result, whatever else 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from datetime import date
@@ -13,18 +14,21 @@ from pathlib import Path
 from typing import TypeVar
 
 from dracfg.dataclass import dataclass
-from dracfg.source.tree import DiskTree, Target, TooLarge, Tree, TreeEntry
+from dracfg.source.tree import Target, TooLarge, Tree, TreeEntry
 
 _T = TypeVar("_T")
 Question = tuple[str, ...]
 """The name of a Tree's method and what it is asked about, as text."""
+
+_UNSETTLED = "answered in two ways"
+"""Noted of a question in place of a digest: no answer is this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedTree:
     """A Tree that notes what is asked of it, but for what lies in the folder `aside`.
 
-    The first answer counts: who asks twice has one of them in the notes.
+    What a result depends on may be any answer that was given: where two of them differ, none is noted.
     """
 
     tree: Tree
@@ -65,27 +69,30 @@ class AskedTree:
 
     def _note(self, question: Question, answer: object) -> None:
         if self.aside is None or question[1:2] == () or not _lies_in(question[1], self.aside):
-            self.notes.setdefault(question, _digest(answer))
+            digest = _digest(answer)
+            if self.notes.setdefault(question, digest) != digest:
+                self.notes[question] = _UNSETTLED
 
 
-def stand(root: Path, notes: Iterable[tuple[Question, str]]) -> bool:
-    """Whether the files of `root` answer every question as they did."""
-    tree = AskedTree(DiskTree(root))
+def stand(tree: AskedTree, notes: Iterable[tuple[Question, str]]) -> bool:
+    """Whether a tree answers every question as it did; it is asked up to the first that differs."""
     return all(ask(tree, question) == digest for question, digest in notes)
 
 
 def ask(tree: AskedTree, question: Question) -> str | None:
-    """The digest of the answer that a tree gives now."""
+    """The digest of the answer that a tree gives, or gave when it was asked before."""
+    if question in tree.notes:
+        return tree.notes[question]
     try:
         match question:
+            case ("read", path, most) if most.isdecimal():
+                tree.read(path, int(most))
             case ("entries", folder):
                 tree.entries(folder)
             case ("target", path):
                 tree.target(path)
             case ("is_file", path):
                 tree.is_file(path)
-            case ("read", path, most) if most.isdecimal():
-                tree.read(path, int(most))
             case ("matching", folder, *patterns):
                 tuple(tree.matching(folder, patterns))
             case ("day",):
@@ -100,5 +107,10 @@ def _lies_in(path: str, folder: str) -> bool:
 
 
 def _digest(answer: object) -> str:
-    data = answer if isinstance(answer, bytes) else repr(answer).encode()
+    if isinstance(answer, bytes):
+        data = answer
+    elif isinstance(answer, list):  # of entries, each of which would say what its parts are called
+        data = json.dumps(answer).encode()
+    else:
+        data = repr(answer).encode()
     return hashlib.sha256(data).hexdigest()

@@ -12,9 +12,11 @@ from pathlib import Path
 from dracfg.cache.entry import FOLDER
 from dracfg.cache.pieces import Pieces
 from dracfg.dataclass import dataclass
+from dracfg.emit.layout import unit_of
 from dracfg.emit.lock import Lock
 
-_SIGN = "sha256:"
+_START = len("sha256:")
+"""Where the digits of a digest begin in a lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,10 @@ class KnownStates:
 
         `lock` has the files' digests.
         """
-        keys = {
-            f"{unit}/{name}": digest.removeprefix(_SIGN)
-            for unit, digests in lock.units.items()
-            for name, digest in digests.items()
-        }
-        fresh = {keys[path]: state for path, state in made.items() if path in keys}
-        self.pieces.keep(fresh, keys.values())
+        fresh: dict[str, bytes] = {}
+        for path, state in made.items():
+            unit = unit_of(path, lock.units)
+            if (digest := lock.units.get(unit, {}).get(path[len(unit) + 1 :])) is not None:
+                fresh[digest[_START:]] = state
+        listed = lock.units.values()
+        self.pieces.keep(fresh, {digest[_START:] for files in listed for digest in files.values()})

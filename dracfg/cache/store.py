@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dracfg.cache.compiler import compiler
 from dracfg.cache.entry import FOLDER, read_entry, write_entry
 from dracfg.cache.outcome import Outcome, findings_from, findings_to, from_data, to_data
-from dracfg.cache.questions import Question, stand
+from dracfg.cache.questions import AskedTree, Question, stand
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.emit.intact import intact
+from dracfg.passes import keeping_all
+from dracfg.source.tree import DiskTree
 
 if TYPE_CHECKING:
     from dracfg.cache.tenants import KnownTenants
@@ -51,7 +54,7 @@ class Last:
     tenants: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Store:
     """The entry of a repository for one set of options, which are all that a result depends on
     beside files.
@@ -66,9 +69,14 @@ class Store:
         """Whether no run with these options has left anything."""
         return not self._beside("json").exists()
 
-    def recall(self) -> Outcome | None:
-        """The outcome of a run of which every input stands, and the tree it left; else None."""
-        entry = self._read()
+    @keeping_all()
+    def recall(self, tree: AskedTree | None = None, jobs: int = 1) -> Outcome | None:
+        """The outcome of a run of which every input stands, and the tree it left; else None.
+
+        The inputs are those of `tree`, which knows then what it was asked. What was left is looked at by as
+        many processes as `jobs` says.
+        """
+        entry = self._entry
         if entry is None:
             return None
         try:
@@ -77,12 +85,13 @@ class Store:
             lock = str(entry["lock"])
         except _MALFORMED:
             return None
-        same = stand(self.root, notes.items()) and intact(self.root / self.out) == lock
+        tree = tree or AskedTree(DiskTree(self.root))
+        same = stand(tree, notes.items()) and intact(self.root / self.out, lock, jobs)
         return outcome if same else None
 
     def last(self) -> Last | None:
         """The last run, whatever changed since, its tree too; None where it left nothing."""
-        entry = self._read()
+        entry = self._entry
         if entry is None:
             return None
         try:
@@ -141,8 +150,9 @@ class Store:
         name = _digest(repr((self.out, self.options)).encode())[:16]
         return self.root / FOLDER / f"compile-{name}.{ending}"
 
-    def _read(self) -> dict[str, Any] | None:
-        """The entry, if it is whole and this dracfg's, for these options."""
+    @cached_property
+    def _entry(self) -> dict[str, Any] | None:
+        """The entry as it is found first, if it is whole and this dracfg's, for these options."""
         body = read_entry(self._beside("json"), _MOST)
         if body is None:
             return None

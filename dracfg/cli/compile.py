@@ -104,7 +104,8 @@ def command(
     said: Sequence[str] | None = None
     whole = not (clusters or tenants or keep_going or shard or merge)
     store = Store(root, OUT, (str(today),)) if whole and not no_cache else None
-    known = clock.measure("read", store.recall) if store is not None else None
+    tree = AskedTree(DiskTree(root), aside=OUT)
+    known = clock.measure("read", lambda: store.recall(tree, jobs)) if store is not None else None
     if known is not None:
         done, lines = replace(known, written=not check), lines_below(root)
     else:
@@ -114,7 +115,6 @@ def command(
             elif merge:
                 done, lines = merge_parts(root, check, jobs, clock, today)
             else:
-                tree = AskedTree(DiskTree(root), aside=OUT)
                 done, lines = _compile(
                     tree, store, clusters, tenants, check, keep_going, jobs, spec, clock, today
                 )

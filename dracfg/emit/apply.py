@@ -103,7 +103,7 @@ def _union(old: Lock, new: Lock) -> Lock:
         for path, files in old.units.items()
         if not files.keys() <= new.units.get(path, {}).keys()
     }
-    return Lock({**new.units, **more}) if more else new
+    return new.exchanged(more) if more else new
 
 
 def _write_lock(plan: TreePlan, lock: Lock, stage: Stage) -> None:

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
+from dracfg.aside import share_out, worth
 from dracfg.emit.layout import LOCK_NAME
 from dracfg.emit.listing import list_folder, read
-from dracfg.emit.lock import Lock, LockReading, digest, read_lock
+from dracfg.emit.lock import Lock, digest, read_rendered
 
 
-def intact(out: Path) -> str | None:
-    """The digest of the lock under `out` where every file is as it says; None where any differs,
-    is missing, or is not in it.
+def intact(out: Path, expected: str, jobs: int = 1) -> bool:
+    """Whether the lock under `out` is one of which this is the digest, and every file is as it says."""
+    lock = read_rendered(out, expected)
+    return lock is not None and stands(out, lock, jobs)
+
+
+def stands(out: Path, lock: Lock, jobs: int = 1) -> bool:
+    """Whether the files under `out` are those that a lock names, as it says, and the lock itself.
+
+    With more than one of `jobs` other processes read some of them.
     """
-    reading = read_intact(out)
-    return None if reading is None else reading.digest
-
-
-def read_intact(out: Path) -> LockReading | None:
-    """The lock itself, where `intact` gives its digest."""
-    reading = read_lock(out)
-    try:
-        fine = reading.lock is not None and _stands(out, reading.lock)
-    except OSError:
-        return None
-    return reading if fine else None
-
-
-def _stands(out: Path, lock: Lock) -> bool:
     wanted = {
         f"{unit}/{name}": of_file
         for unit, files in lock.units.items()
         for name, of_file in files.items()
     }
-    listing = list_folder(out)
-    if listing.others or listing.files != {*wanted, LOCK_NAME}:
+    try:
+        listing = list_folder(out)
+        if listing.others or listing.files != wanted.keys() | {LOCK_NAME}:
+            return False
+        return all(share_out(partial(_as_said, out), [*wanted.items()], worth(len(wanted), jobs)))
+    except OSError:
         return False
-    return all(digest(read(f"{out}/{path}")) == of_file for path, of_file in wanted.items())
+
+
+def _as_said(out: Path, files: Iterable[tuple[str, str]]) -> list[bool]:
+    """Whether each of some files, by its path below `out`, has the digest beside it."""
+    root = str(out)
+    return [digest(read(f"{root}/{path}")) == of_file for path, of_file in files]

@@ -55,9 +55,14 @@ def read(path: str | Path) -> bytes:
     """Return the bytes of a regular file; a symbolic link in its place is an OSError."""
     descriptor = os.open(path, _READ)
     try:
-        pieces: list[bytes] = []
-        while piece := os.read(descriptor, _PIECE):
+        # Nearly all have but one piece; that nothing follows is told by none but another read.
+        first = os.read(descriptor, _PIECE)
+        if not (piece := os.read(descriptor, _PIECE)):
+            return first
+        pieces = [first]
+        while piece:
             pieces.append(piece)
+            piece = os.read(descriptor, _PIECE)
+        return b"".join(pieces)
     finally:
         os.close(descriptor)
-    return b"".join(pieces)

@@ -4,9 +4,12 @@ It tells whose a file is and nothing else; a lock that is missing or broken cost
 reading of the files, because each of them says whose it is.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 
@@ -27,16 +30,38 @@ Digests = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Lock:
-    """The files that dracfg wrote, a unit each."""
+    """The files that dracfg wrote, a unit each; what it is rendered to, where that is known."""
 
     units: Digests
+    rendering: bytes | None = field(default=None, compare=False, repr=False)
 
     def render(self) -> bytes:
         """Return the lock as JSON, one file a line, so that branches merge line by line."""
         return self._rendered
 
+    def exchanged(self, units: Digests) -> Lock:
+        """The lock with other files of some units; a unit that has none of them goes."""
+        others = {path: files for path, files in self.units.items() if path not in units}
+        given = {path: files for path, files in units.items() if files}
+        return Lock({**others, **given}, self._rendering_with(units))
+
+    def _rendering_with(self, units: Digests) -> bytes | None:
+        """The rendering after an exchange, if it is only that lines of some units differ."""
+        if self.rendering is None or not all(units.values()) or not units.keys() <= {*self.units}:
+            return None
+        parts: list[bytes] = []
+        end = 0
+        for path in sorted(units):
+            standing = _render_unit(path, self.units[path]).encode()
+            start = self.rendering.index(standing, end)
+            parts += (self.rendering[end:start], _render_unit(path, units[path]).encode())
+            end = start + len(standing)
+        return b"".join((*parts, self.rendering[end:]))
+
     @cached_property
     def _rendered(self) -> bytes:
+        if self.rendering is not None:
+            return self.rendering
         units = [_render_unit(path, self.units[path]) for path in sorted(self.units)]
         body = ",\n".join(units)
         opened = f'{{\n "schemaVersion": {SCHEMA_VERSION},\n "units": {{'
@@ -95,6 +120,14 @@ def read_lock(out: Path, known: LockReading = NOTHING_KNOWN) -> LockReading:
     if units is None:
         return LockReading(content, None, "the lock is damaged: `units` is not of its form")
     return LockReading(content, Lock(units), None)
+
+
+def read_rendered(out: Path, digest: str) -> Lock | None:
+    """The lock under `out`, where its bytes have the hexadecimal digest of what some lock was rendered to."""
+    reading = read_lock(out)
+    if reading.lock is None or reading.digest != digest:
+        return None
+    return Lock(reading.lock.units, reading.content)
 
 
 def rebuild(out: Path, files: Iterable[str], known: Collection[str]) -> Lock:

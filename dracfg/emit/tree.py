@@ -117,7 +117,7 @@ def plan(
     named = wanted.keys() | (reading.lock.units.keys() if reading.lock else ())
 
     def enter(folder: str) -> bool:
-        return STAGE_NAME.fullmatch(folder) is None and (folder not in named or scope(folder))
+        return (folder not in named or scope(folder)) and STAGE_NAME.fullmatch(folder) is None
 
     listing = _list(out, enter)
     standing = reading.lock or rebuild(out, listing.files - {LOCK_NAME}, wanted.keys())
@@ -129,17 +129,15 @@ def plan(
     plans: list[UnitPlan] = []
     conflicts: list[Conflict] = []
     chosen = {path for path in named if scope(path)}
-    digests = {path: files for path, files in standing.units.items() if path not in chosen}
     for path in sorted(chosen):
         files = wanted[path].files if path in wanted else {}
         owned = standing.units.get(path, {})
         plans.append(
             _compare(out, path, files, on_disk.get(path, set()), owned.keys(), ways, conflicts)
         )
-        if files:
-            digests[path] = wanted[path].digests
     if LOCK_NAME in listing.others:
         conflicts.append(Conflict(LOCK_NAME, "a symbolic link or special file stands here"))
+    digests = {path: wanted[path].digests if path in wanted else {} for path in chosen}
     met = {conflict.path for conflict in conflicts}
     return TreePlan(
         out=out,
@@ -147,7 +145,7 @@ def plan(
         strays=tuple(Stray(path, is_synced(path)) for path in sorted(foreign - met)),
         conflicts=tuple(dict.fromkeys(conflicts)),
         standing=standing,
-        lock=Lock(digests),
+        lock=standing.exchanged(digests),
         lock_content=reading.content,
         lock_fault=None if first_run else reading.fault,
     )

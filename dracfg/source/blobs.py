@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from io import FileIO
 
 from dracfg.source.tree import TooLarge, read_all
 
@@ -23,10 +22,13 @@ _SHA1 = 40
 def find_blob(path: str, name: str, most: int) -> bytes | None:
     """The bytes of the file at a path where they are those of the blob with this id, at most `most`."""
     try:
-        with FileIO(os.open(path, _FLAGS)) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        descriptor = os.open(path, _FLAGS)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return None
-            data = read_all(file, most)
+            data = read_all(descriptor, most)
+        finally:
+            os.close(descriptor)
     except (OSError, TooLarge):
         return None
     return data if _id_of(data, len(name)) == name else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from datetime import date
-from io import FileIO
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
@@ -19,6 +19,8 @@ from dracfg.source.revision import head_date
 
 EntryKind = Literal["file", "folder", "link", "other"]
 Target = Literal["file", "folder", "nowhere", "outside"]
+
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 
 
 class TreeEntry(NamedTuple):
@@ -70,8 +72,8 @@ class DiskTree:
 
     def entries(self, folder: str) -> Sequence[TreeEntry]:
         with os.scandir(self.root / folder) as found:
-            listed = [TreeEntry(entry.name, _kind(entry)) for entry in found]
-        return sorted(listed)
+            listed = sorted(found, key=attrgetter("name"))
+        return [TreeEntry(entry.name, _kind(entry)) for entry in listed]
 
     def target(self, path: str) -> Target:
         try:
@@ -86,9 +88,12 @@ class DiskTree:
         return (self.root / path).is_file()
 
     def read(self, path: str, most: int) -> bytes:
-        # Of each file of a fleet: a Path would take as long as the rest.
-        with FileIO(os.path.join(self.root, path)) as file:  # noqa: PTH118
-            return read_all(file, most)
+        # Of each file of a fleet: a Path would take as long as the rest, and so would a file object.
+        descriptor = os.open(os.path.join(self.root, path), _READ)  # noqa: PTH118
+        try:
+            return read_all(descriptor, most)
+        finally:
+            os.close(descriptor)
 
     def matching(self, folder: str, patterns: Sequence[str]) -> Iterator[str]:
         pending = [("", f"{self.root}/{folder}", ways_of(patterns))]
@@ -113,13 +118,13 @@ class DiskTree:
         return head_date(self.root)
 
 
-def read_all(file: FileIO, most: int) -> bytes:
-    """The bytes of a file. Raises TooLarge where there are more than `most`, and OSError."""
-    size = os.fstat(file.fileno()).st_size
-    data = file.read(min(size, most) + 1)
+def read_all(descriptor: int, most: int) -> bytes:
+    """The bytes of an open file. Raises TooLarge where there are more than `most`, and OSError."""
+    size = os.fstat(descriptor).st_size
+    data = os.read(descriptor, min(size, most) + 1)
     # Mostly that was all: a file is rarely longer or shorter than it was said to be.
     while len(data) not in (size, most + 1):
-        if not (more := file.read(most + 1 - len(data))):
+        if not (more := os.read(descriptor, most + 1 - len(data))):
             break
         data += more
     if len(data) > most:
@@ -139,8 +144,8 @@ def from_root(root: Path, path: Path) -> str:
 
 
 def _kind(entry: os.DirEntry[str]) -> EntryKind:
+    if entry.is_file(follow_symlinks=False):
+        return "file"
     if entry.is_symlink():
         return "link"
-    if entry.is_dir():
-        return "folder"
-    return "file" if entry.is_file() else "other"
+    return "folder" if entry.is_dir() else "other"

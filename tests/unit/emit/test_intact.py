@@ -11,7 +11,7 @@ import pytest
 
 from dracfg.emit import lock as locks
 from dracfg.emit.apply import apply
-from dracfg.emit.intact import intact, read_intact
+from dracfg.emit.intact import intact
 from dracfg.emit.layout import LOCK_NAME
 from dracfg.emit.listing import read
 from dracfg.emit.lock import Lock, read_lock
@@ -32,12 +32,13 @@ def out(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_tree_that_stands_gives_the_digest_of_its_lock(out: Path) -> None:
-    content = (out / LOCK_NAME).read_bytes()
-    assert intact(out) == hashlib.sha256(content).hexdigest()
-    reading = read_intact(out)
-    assert reading is not None
-    assert reading == read_lock(out)
+def digest_of_lock(out: Path) -> str:
+    return hashlib.sha256((out / LOCK_NAME).read_bytes()).hexdigest()
+
+
+def test_a_tree_stands_as_the_lock_of_a_digest_says(out: Path) -> None:
+    assert intact(out, digest_of_lock(out))
+    assert not intact(out, "0" * 64)
 
 
 def rewrite(path: Path) -> None:
@@ -70,12 +71,15 @@ def become_a_link(path: Path) -> None:
     ],
 )
 def test_whatever_differs_is_noticed(out: Path, disturb: Callable[[Path], object]) -> None:
+    expected = digest_of_lock(out)
     disturb(out)
-    assert intact(out) is None
+    assert not intact(out, expected)
+    if (out / LOCK_NAME).exists():
+        assert not intact(out, digest_of_lock(out))
 
 
 def test_no_tree_is_not_intact(tmp_path: Path) -> None:
-    assert intact(tmp_path / "out") is None
+    assert not intact(tmp_path / "out", hashlib.sha256(b"").hexdigest())
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537, 200_000])
@@ -110,3 +114,12 @@ def test_a_known_lock_does_not_stand_for_one_that_is_gone(out: Path) -> None:
     (out / LOCK_NAME).unlink()
     assert read_lock(out, known).fault == "the lock is missing"
     assert read_lock(out) == read_lock(out, read_lock(out))
+
+
+def test_several_processes_notice_what_differs(tmp_path: Path) -> None:
+    many = [UnitFiles(f"prod/tenants/t{n}", {"a.yaml": b"%d" % n}) for n in range(400)]
+    apply(plan(tmp_path / "out", many))
+    expected = digest_of_lock(tmp_path / "out")
+    assert intact(tmp_path / "out", expected, jobs=3)
+    rewrite(tmp_path / "out/prod/tenants/t399/a.yaml")
+    assert not intact(tmp_path / "out", expected, jobs=3)
