@@ -29,7 +29,7 @@ from dracfg.diff.pair import Pair
 from dracfg.diff.states import State, judge_states, pair_of
 from dracfg.diff.told import Told, documents_of, has_digest
 from dracfg.diff.touched import differing_tenants, tells_all, touched
-from dracfg.judging import Judgement, Rules, judge
+from dracfg.judging import Rules, judge
 from dracfg.link.catalog import Catalog
 from dracfg.link.partners import partners
 from dracfg.model.kept import parse_files
@@ -141,7 +141,7 @@ def judge_recalled(
         rules=rules(files.head), sources=files.head,
         linker=partial(files.left.link, since=before.catalog),
     )  # fmt: skip
-    pair = pair_of(base, _shown(before, files), head, _shown(after, files))
+    pair = pair_of(base, before, head, after)
     return pair if tells_all(pair, files.only) else None
 
 
@@ -164,11 +164,6 @@ def _of_others(details: Details, files: _Files, seen: Seen) -> tuple[Diagnostic,
         raise Forgotten("of two tenants of a name one was known")
     said = frozenset(check_tenants(tenants_alone(catalog, files.apart)))
     return tuple(finding for finding in details.by_tenant if finding not in said)
-
-
-def _shown(judged: Judgement, files: _Files) -> Judgement:
-    """A judgement with the lines of files that were not read."""
-    return replace(judged, lines=files.left.beside(judged.lines))
 
 
 def _read(base: State, head: State, run: LastRun, seen: Seen) -> _Files:
