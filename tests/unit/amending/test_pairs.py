@@ -6,6 +6,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,24 @@ def regrouped(document: dict[str, Any]) -> None:
     document["spec"]["access"]["use"].append({"group": "others"})
 
 
+def quiet(rng: random.Random, root: Path) -> Iterator[Callable[[], None]]:
+    """Changes of one tenant that say nothing of what others share, and are no fault mostly."""
+
+    def frozen(document: dict[str, Any]) -> None:
+        document["spec"]["state"] = "frozen"
+
+    def fewer_profiles(document: dict[str, Any]) -> None:
+        del document["spec"]["profiles"][1:]
+
+    def more_profiles(document: dict[str, Any]) -> None:
+        first = document["spec"]["profiles"][0]
+        document["spec"]["profiles"].append({**first, "name": f"more-{rng.randint(0, 99)}"})
+
+    changes = [described, regrouped, regrouped, frozen, fewer_profiles, more_profiles]
+    while True:
+        yield partial(edit, rng.choice(tenants(root)), rng.choice(changes))
+
+
 def others(rng: random.Random, root: Path) -> Iterator[Callable[[], None]]:
     """Changes of more than what stands in a tenant's file, and of files that hold another."""
 
@@ -158,7 +177,7 @@ def others(rng: random.Random, root: Path) -> Iterator[Callable[[], None]]:
 def test_the_document_is_that_of_a_run_without_a_cache(seed: int, history: History) -> None:
     rng = random.Random(seed)
     root = history.root
-    many = meetings(rng, root), meetings(rng, root), meetings(rng, root), others(rng, root)
+    many = [quiet(rng, root)] * rng.choice([2, 20, 20]) + [meetings(rng, root), others(rng, root)]
 
     def some() -> None:
         for _ in range(rng.randint(1, 3)):
