@@ -26,7 +26,7 @@ def follow_ways(ways: Iterable[Way], name: str) -> list[Way]:
 def _test(part: str) -> Callable[[str], object]:
     if part.startswith("{"):
         listed, _, rest = part[1:].partition("}")
-        names = frozenset(listed.split(","))
+        names = frozenset(filter(None, listed.split(",")))
         return (lambda name: name.rpartition(".")[0] in names) if rest else names.__contains__
     if "*" not in part:
         return part.__eq__
