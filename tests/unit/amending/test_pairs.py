@@ -29,6 +29,7 @@ from tests.unit.amending.changes import (
     tenants,
 )
 from tests.unit.amending.runs import TODAY, run
+from tests.unit.amending.test_amending import one_tenant, spare
 from tests.unit.diff.history import History, git
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -105,14 +106,11 @@ def quiet(rng: random.Random, root: Path) -> Iterator[Callable[[], None]]:
     def frozen(document: dict[str, Any]) -> None:
         document["spec"]["state"] = "frozen"
 
-    def fewer_profiles(document: dict[str, Any]) -> None:
-        del document["spec"]["profiles"][1:]
-
     def more_profiles(document: dict[str, Any]) -> None:
         first = document["spec"]["profiles"][0]
         document["spec"]["profiles"].append({**first, "name": f"more-{rng.randint(0, 99)}"})
 
-    changes = [described, regrouped, regrouped, frozen, fewer_profiles, more_profiles]
+    changes = [described, regrouped, regrouped, frozen, spare, more_profiles]
     while True:
         yield partial(edit, rng.choice(tenants(root)), rng.choice(changes))
 
@@ -232,6 +230,22 @@ def test_it_is_known_where_the_last_run_was_in_any_state(
     pair = holds(history, "HEAD")
     assert not wholes
     assert len(linked(pair)) < len(tenants(history.root))
+
+
+def test_what_was_found_of_a_tenant_is_told_of_the_state_that_it_holds_for(
+    history: History, wholes: list[None]
+) -> None:
+    """The last run was of the later state, where nothing asks for a part of what a tenant has."""
+    path = one_tenant(history.root)
+    edit(path, spare)
+    run(history.root, today=None)
+    pair = holds(history, "HEAD")
+    assert not wholes
+    first, second = (set(side.judgement.by_tenant) for side in (pair.base, pair.head))
+    assert second - first
+    edit(path, described)
+    holds(history, "HEAD")
+    assert not wholes
 
 
 def test_two_revisions_are_known_as_well(history: History, wholes: list[None]) -> None:
