@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from dracfg.allocate import Inventory
 from dracfg.allocate.recorded import cluster_inventories, cluster_records
@@ -231,7 +231,8 @@ def judge(
     part = catalog
     if only is not None:
         part = limited(catalog, only, places)
-        standing = stands or _of_tenants(standing, catalog, only)
+        left_out = catalog.tenants.keys() - only
+        standing = stands or standing.without(TENANT, left_out, since)
     found = standing if since is None else merge_standing(since, standing)
     findings = [*sources.faults, *standing_faults, *parsed.faults, *twice, *linked.faults]
     own, given, unread = clock.measure(
@@ -321,7 +322,7 @@ def _standing(
         tenant = tenant_of(path.partition("/")[2])
         return only is None or not tenant or tenant in only
 
-    return read_standing(tree, OUT, holds=holds, seen=seen, jobs=jobs)
+    return read_standing(tree, OUT, tenants=only, holds=holds, seen=seen, jobs=jobs)
 
 
 def limited(
@@ -333,17 +334,6 @@ def limited(
     if places is not None:
         clusters = {name: cluster for name, cluster in clusters.items() if name in places}
     return replace(catalog, clusters=clusters, tenants=tenants)
-
-
-def _of_tenants(standing: Standing, catalog: Catalog, only: frozenset[str]) -> Standing:
-    """What stands without the objects that bear the name of a tenant who is left out."""
-    left_out = catalog.tenants.keys() - only
-
-    def stays(thing: Mapping[str, Any]) -> bool:
-        return (thing["metadata"].get("annotations") or {}).get(TENANT) not in left_out
-
-    files = {path: tuple(filter(stays, things)) for path, things in standing.files.items()}
-    return Standing(files, standing.texts)
 
 
 def _lines(sources: Sources, records: Sequence[Record]) -> Lines:

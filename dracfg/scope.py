@@ -94,10 +94,11 @@ def blocked_units(
             lost.add(name)
         else:
             everything = True
+    lenders = tenants | lost
     tenants |= {
         tenant.name
-        for tenant in catalog.tenants.values()
-        if any(offer.from_ in tenants | lost for offer in tenant.document.spec.accepted_offers)
+        for tenant in (catalog.tenants.values() if lenders else ())
+        if any(offer.from_ in lenders for offer in tenant.document.spec.accepted_offers)
     }
     guards = {c for t in tenants & catalog.tenants.keys() for c in catalog.tenants[t].clusters}
 

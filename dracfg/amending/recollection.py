@@ -93,10 +93,7 @@ class Recollection:
     def file(self, path: str) -> SourceFile:
         """A file that stands as it did. Raises Forgotten."""
         if path not in self._files:
-            found = self.known.file(path, self.digests[path])
-            if found is None:
-                raise Forgotten(path)
-            self._files[path] = found
+            self._files[path] = known_file(self.known, self.seen, path, self.digests[path])
         return self._files[path]
 
     def beside(self, lines: Lines) -> Lines:
@@ -117,15 +114,25 @@ class Recollection:
         read = cast("Mapping[str, kinds.Tenant]", index.by_kind["Tenant"])
         return RecalledDocuments(read, self._paths, self._document)
 
-    def link(self, index: Index, poisoned: frozenset[tuple[str, str]]) -> Linked:
-        """The catalog of documents that were read, with the tenants of these files."""
+    def link(
+        self,
+        index: Index,
+        poisoned: frozenset[tuple[str, str]],
+        since: Catalog | None = None,
+    ) -> Linked:
+        """The catalog of documents that were read, with the tenants of these files.
+
+        Where `since` was linked over the same platform, these are its own tenants.
+        """
         documents = self.documents(index)
 
         def recalled(platform: Catalog) -> Mapping[str, Tenant]:
+            if since is not None and platform is since:
+                return {name: since.tenants[name] for name in self.outlines}
             return recalled_tenants(self.outlines, documents, platform)
 
         whole = Index({**index.by_kind, "Tenant": documents})
-        return link(whole, poisoned, recalled=recalled)
+        return link(whole, poisoned, since=since, recalled=recalled)
 
     def _document(self, name: str) -> kinds.Tenant:
         found = parse_files([self.file(self._paths[name])], self.seen).documents
@@ -133,3 +140,14 @@ class Recollection:
             if isinstance(one, kinds.Tenant) and one.name == name:
                 return one
         raise Forgotten(name)
+
+
+def known_file(known: KnownFiles, seen: Seen, path: str, digest: str) -> SourceFile:
+    """A file that the last run read, the same object again where it was `seen`. Raises Forgotten."""
+    found = known.file(path, digest)
+    if found is None:
+        raise Forgotten(path)
+    file, _ = seen.file(path, found.text.encode(), lambda *_: (found, ()))
+    if file is None:
+        raise Forgotten(path)
+    return file

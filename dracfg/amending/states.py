@@ -51,11 +51,21 @@ class States:
 
     def catalog_before(self) -> Catalog | None:
         """As the last run had it, with those that can differ and their partners alone."""
-        listed = parse_files(self.before.files.values(), self.seen).documents
-        named, _ = index(listed)
-        documents = self.left.documents(named)
-        others = with_partners(self.only, documents.get) - named.by_kind["Tenant"].keys()
-        return catalog_of((*listed, *(documents[name] for name in sorted(others))), self.only)
+        return catalog_of_some(self.before, self.left, self.only, self.seen)
+
+
+def catalog_of_some(
+    sources: Sources, left: Recollection, only: frozenset[str], seen: Seen
+) -> Catalog | None:
+    """The catalog with these tenants and their partners alone; None where a name stands twice.
+
+    `left` is what was not read. Raises Forgotten.
+    """
+    listed = parse_files(sources.files.values(), seen).documents
+    named, _ = index(listed)
+    documents = left.documents(named)
+    others = with_partners(only, documents.get) - named.by_kind["Tenant"].keys()
+    return catalog_of((*listed, *(documents[name] for name in sorted(others))), only)
 
 
 def states_of(

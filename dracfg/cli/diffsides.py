@@ -5,14 +5,13 @@ Turns what keeps a side from being read into a plain message and exit code 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
 import click
 
-from dracfg.cache.questions import Question
 from dracfg.cli.output import plural
 from dracfg.cli.repository import hint, repository_errors
 from dracfg.dataclass import dataclass
@@ -25,7 +24,6 @@ from dracfg.diff.states import (
     choose_states,
     folder_state,
     holds_repository,
-    judge_states,
 )
 from dracfg.link.catalog import Cluster
 from dracfg.passes import Timings
@@ -101,23 +99,10 @@ def _diff_folders(wanted: Wanted, other: Path) -> DiffPlan:
 
 
 def _compared(wanted: Wanted, base: State, head: State) -> DiffPlan:
-    from dracfg.cache.seen import recall
-    from dracfg.cache.store import Store
-    from dracfg.checking import Checked
-    from dracfg.diff.told import Told
+    from dracfg.amending.pairs import judge_pair
 
-    last = Store(wanted.root, OUT, (str(None),)).last()
-    told = None
-    if last is not None:
-        told = Told(_read(last.notes), Checked(last.details.whole, last.details.by_tenant))
-    pair = judge_states(
-        base,
-        head,
-        wanted.inventories,
-        timings=wanted.clock,
-        today=wanted.today,
-        seen=recall(wanted.root),
-        told=told,
+    pair = judge_pair(
+        wanted.root, base, head, wanted.inventories, timings=wanted.clock, today=wanted.today
     )
     catalogs = [side.judgement.catalog for side in (pair.base, pair.head)]
     _require_known(
@@ -127,11 +112,6 @@ def _compared(wanted: Wanted, base: State, head: State) -> DiffPlan:
     if not pair.base.judgement.documents and not pair.base.judgement.sources.faults:
         click.echo(f"{base.name} holds no catalog yet: everything is new", err=True)
     return narrow(compare(pair), wanted.clusters, wanted.tenants)
-
-
-def _read(notes: Mapping[Question, str]) -> dict[str, str]:
-    """SHA-256 of the files that a run read, by path."""
-    return {question[1]: digest for question, digest in notes.items() if question[0] == "read"}
 
 
 def _diff_trees(wanted: Wanted, other: Path) -> DiffPlan:

@@ -25,13 +25,12 @@ _QUIET = ("halted", "rollback")
 def rollout_steps(pair: Pair) -> Iterator[Diagnostic]:
     """DIF005 for a stage, DIF006 for a subject or for stages behind it, DIF007 for a direction."""
     before, after = pair.base.judgement.catalog.rollouts, pair.head.judgement.catalog.rollouts
-    gone = _removed(pair.base.judgement.catalog)
     for name, new in after.items():
         old = before.get(name)
         if old is None:
             yield from _begun(new)
         elif not alike(old.spec, new.spec):
-            yield from _subject(old, new, gone)
+            yield from _subject(old, new, _removed(pair.base.judgement.catalog))
             yield from _moved(old, new)
     if pair.head.judgement.catalog.is_complete("Rollout"):
         for name, old in before.items():

@@ -92,12 +92,14 @@ def judge_states(
     today: date | None = None,
     seen: Seen | None = None,
     told: Told | None = None,
+    whole: bool = False,
 ) -> Pair:
     """Both states, judged; files that are the same in both, or were `seen` before, are read once.
 
     The base may be empty: then everything is new. What stands under `out/` in the base stands for
     the head too, so that nothing is hidden by taking it away. `today` is the head's day; the base
-    has its own. What a run `told` is not asked again where one of the states is its own.
+    has its own. What a run `told` is not asked again where one of the states is its own. As a `whole`
+    they are judged where a part is known not to tell all.
     """
     clock, known = timings or Timings(), seen or Seen()
     sources = clock.measure(
@@ -132,10 +134,10 @@ def judge_states(
             rules=check_all if head_run is None else head_run.rules, sources=sources[1],
             linker=partial(link, since=before.catalog),
         )  # fmt: skip
-        return _pair(base, before, head, after)
+        return pair_of(base, before, head, after)
 
     documents = clock.measure("parse", lambda: [*map(parsed, sources)])
-    only = touched_tenants(*sources, chain.from_iterable(documents))
+    only = None if whole else touched_tenants(*sources, chain.from_iterable(documents))
     if only is not None:
         pair = judged(only)
         if tells_all(pair, only):
@@ -143,7 +145,8 @@ def judge_states(
     return judged(None)
 
 
-def _pair(base: State, before: Judgement, head: State, after: Judgement) -> Pair:
+def pair_of(base: State, before: Judgement, head: State, after: Judgement) -> Pair:
+    """Two states with their judgements."""
     first, second = _blocked(before), _blocked(after)
     return Pair(
         Side(base.name, before, base.commit, base.tree),

@@ -18,9 +18,24 @@ from dracfg.diagnostics import Diagnostic
 from dracfg.diff.touched import catalog_of
 from dracfg.link.catalog import Catalog
 from dracfg.model.kinds import AnyDocument
-from dracfg.source import ROOTS, Sources
+from dracfg.source import ROOTS, SourceFile, Sources
 from dracfg.source.reader import UNREAD
 from dracfg.source.records import Record
+
+
+def documents_of(digests: Mapping[str, str]) -> dict[str, str]:
+    """Of digests of files by path those of files that are read for their documents."""
+    roots, unread = (tuple(f"{folder}/" for folder in folders) for folders in (ROOTS, UNREAD))
+    return {
+        path: digest
+        for path, digest in digests.items()
+        if path.startswith(roots) and not path.startswith(unread)
+    }
+
+
+def has_digest(file: SourceFile, digest: str) -> bool:
+    """Whether the bytes of a file that is read without a word have this SHA-256."""
+    return hashlib.sha256(file.text.encode()).hexdigest() == digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +78,9 @@ class Told:
 
     def is_of(self, sources: Sources) -> bool:
         """Whether these are the files that the run read."""
-        roots, unread = (tuple(f"{folder}/" for folder in folders) for folders in (ROOTS, UNREAD))
-        read = {
-            path: digest
-            for path, digest in self.digests.items()
-            if path.startswith(roots) and not path.startswith(unread)
-        }
+        read = documents_of(self.digests)
         return (
             not sources.faults
             and read.keys() == sources.files.keys()
-            and all(
-                read[path] == hashlib.sha256(file.text.encode()).hexdigest()
-                for path, file in sources.files.items()
-            )
+            and all(has_digest(file, read[path]) for path, file in sources.files.items())
         )

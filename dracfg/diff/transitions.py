@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dracfg.check.places import place, span_of
 from dracfg.check.standing import first_change
 from dracfg.diagnostics import Diagnostic, Related, diagnose
-from dracfg.diff.counterparts import changed_tenants, clusters, same_platform
+from dracfg.diff.counterparts import changed_tenants, clusters, linked_otherwise, same_platform
 from dracfg.diff.handovers import holder, holder_place, legacy_names, words
 from dracfg.diff.machines import in_turn, machine, transition_data
 from dracfg.diff.minors import changes_layout, partitioned_pools
@@ -28,7 +28,8 @@ def tenant_steps(pair: Pair) -> Iterator[Diagnostic]:
     """DIF001 for a state that is skipped, DIF002 for a tenant that leaves git before it is removed."""
     before, after = pair.base.judgement.catalog, pair.head.judgement.catalog
     states = machine("tenant")
-    for name, tenant in before.tenants.items():
+    for name in sorted(linked_otherwise(before, after) & before.tenants.keys()):
+        tenant = before.tenants[name]
         was = tenant.document.spec.state
         if name not in after.tenants:
             if was != "removed" and after.is_complete("Tenant"):

@@ -49,7 +49,7 @@ def link(
     index: Index,
     poisoned: frozenset[tuple[str, str]],
     since: Catalog | None = None,
-    recalled: Callable[[Catalog], Mapping[str, Tenant]] = lambda _platform: {},
+    recalled: Callable[[Catalog], Mapping[str, Tenant]] | None = None,
 ) -> Linked:
     """Resolves every reference of every document.
 
@@ -59,9 +59,11 @@ def link(
     references = References(set(poisoned))
     kept: Mapping[str, Tenant] = {}
     if since is not None and not poisoned and platform_stays(index, since):
-        platform, kept = since, tenants_that_stay(index, since)
+        platform = since
+        kept = tenants_that_stay(index, since) if recalled is None else {}
     else:
         platform = _platform(index, references)
+    if recalled is not None:
         kept = recalled(platform)
     tenants = link_tenants(index, platform, kept, references)
     for rollout in platform.rollouts.values():

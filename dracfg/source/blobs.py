@@ -21,19 +21,26 @@ _SHA1 = 40
 
 def find_blob(path: str, name: str, most: int) -> bytes | None:
     """The bytes of the file at a path where they are those of the blob with this id, at most `most`."""
+    data = read_regular(path, most)
+    return data if data is not None and is_blob(data, name) else None
+
+
+def read_regular(path: str, most: int) -> bytes | None:
+    """The bytes of a regular file, at most `most`; None where they can't be had."""
     try:
         descriptor = os.open(path, _FLAGS)
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return None
-            data = read_all(descriptor, most)
+            return read_all(descriptor, most)
         finally:
             os.close(descriptor)
     except (OSError, TooLarge):
         return None
-    return data if _id_of(data, len(name)) == name else None
 
 
-def _id_of(data: bytes, digits: int) -> str:
-    made = hashlib.sha1 if digits == _SHA1 else hashlib.sha256
-    return made(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
+def is_blob(data: bytes, name: str) -> bool:
+    """Whether the blob with this id has these bytes."""
+    made = hashlib.sha1 if len(name) == _SHA1 else hashlib.sha256
+    head = b"blob %d\0" % len(data)
+    return made(head + data, usedforsecurity=False).hexdigest() == name

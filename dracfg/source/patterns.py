@@ -1,6 +1,7 @@
 """Patterns of paths, followed part by part: one walk of a tree tells what fits any of many.
 
-In a pattern `*` holds for as much as there is within one part of a path. Knows no files.
+In a pattern `*` holds for as much as there is within one part of a path; a part `{one,other}` is any of
+these names, however many there are, and `{one,other}.*` any of them before its last dot. Knows no files.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ def follow_ways(ways: Iterable[Way], name: str) -> list[Way]:
 
 
 def _test(part: str) -> Callable[[str], object]:
+    if part.startswith("{"):
+        listed, _, rest = part[1:].partition("}")
+        names = frozenset(filter(None, listed.split(",")))
+        return (lambda name: name.rpartition(".")[0] in names) if rest else names.__contains__
     if "*" not in part:
         return part.__eq__
     return re.compile(".*".join(map(re.escape, part.split("*"))), re.DOTALL).fullmatch

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dracfg.dataclass import dataclass
-from dracfg.source.blobs import find_blob
+from dracfg.source.blobs import find_blob, is_blob
 from dracfg.source.git import GitFault, ObjectReader, prefix_of, resolve_commit, run_git
 from dracfg.source.patterns import follow_ways, ways_of
 from dracfg.source.tree import EntryKind, Target, TooLarge, TreeEntry
@@ -99,6 +99,14 @@ class RevisionTree:
         if size > most:
             raise TooLarge(size)
         return data
+
+    def has(self, path: str, data: bytes) -> bool:
+        """Whether a file of these bytes is found there, links followed; its own bytes are not asked for."""
+        try:
+            blob = self.blobs.get(self._resolve(path))
+        except OSError:
+            return False
+        return blob is not None and is_blob(data, blob.name)
 
     def matching(self, folder: str, patterns: Sequence[str]) -> Iterator[str]:
         try:

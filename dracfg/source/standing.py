@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
@@ -51,6 +52,7 @@ TEXT_FILES = (
 
 CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
 
+_OF_TENANTS = "*/tenants/*/"
 _STATE = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in STATE_FILES))
 _TEXTS = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in TEXT_FILES))
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -103,6 +105,15 @@ class Standing:
         """The number of a unit's last part (`guard.8`: 8); 1 where it stands alone, or not at all."""
         return self._last.get(unit, 1)
 
+    def without(
+        self, mark: str, names: AbstractSet[str], since: Standing | None = None
+    ) -> Standing:
+        """What was read, but for objects that have one of these names as their annotation `mark`.
+
+        Objects of files that another state had as well are made once, where it is left so `since`.
+        """
+        return Standing(_Left(self.files, mark, names, since and since.files), self.texts)
+
     def texts_of(self, unit: str) -> dict[str, str]:
         """The files of a unit that are kept as text, by their path in it."""
         return {
@@ -116,16 +127,41 @@ class _Objects(Mapping[str, tuple[dict[str, Any], ...]]):
     """Objects by file, made anew whenever they are asked for: a fleet's would take the most of all memory."""
 
     def __init__(self, states: Mapping[str, bytes]) -> None:
-        self._states = states
+        self.states = states
 
     def __getitem__(self, path: str) -> tuple[dict[str, Any], ...]:
-        return tuple(json.loads(self._states[path]))
+        return tuple(json.loads(self.states[path]))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._states)
+        return iter(self.states)
 
     def __len__(self) -> int:
-        return len(self._states)
+        return len(self.states)
+
+
+class _Left(dict[str, tuple[dict[str, Any], ...]]):
+    """Objects by file, less those that bear one of the `names` as an annotation; `states` are of them all."""
+
+    def __init__(
+        self,
+        files: Mapping[str, tuple[dict[str, Any], ...]],
+        mark: str,
+        names: AbstractSet[str],
+        since: object,
+    ) -> None:
+        self.states = files.states if isinstance(files, _Objects) else {}
+        self.names = names
+        known = since if isinstance(since, _Left) and since.names == names else None
+
+        def stays(thing: Mapping[str, Any]) -> bool:
+            return (thing["metadata"].get("annotations") or {}).get(mark) not in names
+
+        for path in files:
+            state = self.states.get(path)
+            if known is not None and state is not None and known.states.get(path) is state:
+                self[path] = known[path]
+            else:
+                self[path] = tuple(filter(stays, files[path]))
 
 
 def is_state_file(path: str) -> bool:
@@ -162,12 +198,14 @@ def read_standing(
     out: Path | Tree,
     folder: str = "out",
     *,
+    tenants: Collection[str] | None = None,
     holds: Callable[[str], bool] = lambda _path: True,
     seen: Seen | None = None,
     jobs: int = 1,
 ) -> tuple[Standing, tuple[Diagnostic, ...]]:
     """The state that stands under `out`, or in the folder of a tree, in files that `holds` admits.
 
+    With `tenants`, units of others are not even looked for.
     Paths are relative to the folder. A file that can't be read as what it holds is a finding; one that
     was `seen` is not read again, and many that were not are read by at most `jobs` processes.
     """
@@ -177,7 +215,10 @@ def read_standing(
     found: dict[str, tuple[str, bytes]] = {}
     texts: dict[str, str] = {}
     faults: list[Diagnostic] = []
-    for relative in filter(holds, sorted(tree.matching(folder, (*STATE_FILES, *TEXT_FILES)))):
+    patterns: tuple[str, ...] = (*STATE_FILES, *TEXT_FILES)
+    if tenants is not None:
+        patterns = tuple(part for one in patterns for part in _of_some(one, tenants))
+    for relative in filter(holds, sorted(tree.matching(folder, patterns))):
         shown = f"{folder}/{relative}"
         try:
             data = tree.read(shown, MAX_BYTES)
@@ -196,6 +237,15 @@ def read_standing(
         else:
             states[relative] = state
     return Standing(_Objects(states), texts), tuple(faults)
+
+
+def _of_some(pattern: str, tenants: Collection[str]) -> tuple[str, ...]:
+    """A pattern as it is for some tenants, whose units may have several parts."""
+    if not pattern.startswith(_OF_TENANTS):
+        return (pattern,)
+    names = f"{{{','.join(tenants)}}}"
+    rest = pattern.removeprefix(_OF_TENANTS)
+    return f"*/tenants/{names}/{rest}", f"*/tenants/{names}.*/{rest}"
 
 
 def _read_states(files: Iterable[tuple[str, bytes]], seen: Seen, jobs: int) -> None:

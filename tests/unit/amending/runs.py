@@ -16,13 +16,13 @@ from dracfg.source.tree import DiskTree
 TODAY = date(2026, 11, 29)
 
 
-def run(root: Path, *, check: bool = False) -> Outcome:
+def run(root: Path, *, check: bool = False, today: date | None = TODAY) -> Outcome:
     return compile_remembered(
         AskedTree(DiskTree(root), aside="out"),
-        Store(root, "out", (str(TODAY),)),
+        Store(root, "out", (str(today),)),
         check=check,
         jobs=1,
         timings=Timings(),
-        today=TODAY,
+        today=today,
         builder=build_all,
     )[0]

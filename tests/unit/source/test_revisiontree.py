@@ -16,6 +16,7 @@ from dracfg.source import reader as reader_module
 from dracfg.source.git import GitFault, ObjectReader
 from dracfg.source.records import read_record
 from dracfg.source.revisiontree import RevisionTree, Submodule, revision_tree
+from dracfg.source.shared import shared_files
 from dracfg.source.standing import read_standing
 from dracfg.source.tree import DiskTree, TooLarge, Tree
 from tests.unit.diff.history import git
@@ -144,6 +145,35 @@ PATHS = (
 def test_every_way_of_reading_agrees(path: str, root: Path, revision: RevisionTree) -> None:
     for name, read in READS.items():
         assert outcome(read, revision, path) == outcome(read, DiskTree(root), path), name
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_file_is_told_by_its_bytes(path: str, revision: RevisionTree) -> None:
+    try:
+        data = revision.read(path, 1000)
+    except OSError:
+        assert not revision.has(path, b"")
+    else:
+        assert revision.has(path, data)
+        assert not revision.has(path, data + b" ")
+
+
+def test_files_that_two_trees_share(root: Path, tmp_path: Path, revision: RevisionTree) -> None:
+    place, edited, piped = tmp_path / "other", "catalog/deep/er/b.yml", "catalog/broken.yaml"
+    shutil.copytree(root, place, symlinks=True)
+    (place / edited).write_text("kind: Pool\n")
+    (place / piped).unlink()
+    os.mkfifo(place / piped)
+    alike = {path for path in FILES if path not in (edited, piped)}
+    for one, other in (
+        (revision, DiskTree(place)),
+        (DiskTree(place), revision),
+        (DiskTree(root), DiskTree(place)),
+    ):
+        shared = dict(shared_files(one, other, [*FILES, "catalog", "nothing", BEYOND]))
+        assert shared.keys() - {BEYOND} == alike
+        assert all(shared[path] == FILES[path] for path in alike)
+    assert dict(shared_files(revision, revision, FILES)) == FILES
 
 
 def test_what_lies_beyond_the_root_is_not_in_the_revision(revision: RevisionTree) -> None:

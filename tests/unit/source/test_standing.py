@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from dracfg.source import standing as standing_module
 from dracfg.source.plain import read_plain
+from dracfg.source.seen import Seen
 from dracfg.source.standing import Standing, merge_standing, read_standing
 
 TEMPLATE = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\n"
@@ -53,6 +55,46 @@ def test_folders_are_told_from_units_of_the_same_name() -> None:
 def write(out: Path, text: str) -> None:
     (out / RETIRED).parent.mkdir(parents=True)
     (out / RETIRED).write_text(text, encoding="utf-8")
+
+
+def marked(name: str, tenant: str | None) -> str:
+    notes = "" if tenant is None else f", annotations: {{tenant: {tenant}}}"
+    return f"---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}{notes}}}\n"
+
+
+def test_objects_of_some_are_left_out_and_others_made_once(tmp_path: Path) -> None:
+    """What is the same in the state before is the same object; what is not, and what is left out, is not."""
+    text = "".join(marked(f"ns-{name}", name) for name in ("a", "b", "c")) + marked("own", None)
+    for place, more in (("one", marked("more", "a")), ("two", marked("more", "b"))):
+        for unit, said in (("guard", text), ("guard.2", more)):
+            (tmp_path / place / "out/east" / unit).mkdir(parents=True)
+            (tmp_path / place / "out/east" / unit / "namespaces.yaml").write_text(said)
+    seen = Seen()
+    first, second = (read_standing(tmp_path / one / "out", seen=seen)[0] for one in ("one", "two"))
+    before = first.without("tenant", {"a", "c"})
+    assert named(before, "east/guard", "namespaces.yaml") == ["ns-b", "own"]
+    after = second.without("tenant", {"a", "c"}, before)
+    assert named(after, "east/guard", "namespaces.yaml") == ["ns-b", "own", "more"]
+    assert after == second.without("tenant", {"a", "c"})
+    path = "east/guard/namespaces.yaml"
+    assert all(map(operator.is_, after.files[path], before.files[path]))
+    other = second.without("tenant", {"b"}, before)
+    assert named(other, "east/guard", "namespaces.yaml") == ["ns-a", "ns-c", "own"]
+
+
+def test_units_of_other_tenants_are_not_looked_for(tmp_path: Path) -> None:
+    units = ("guard", "tenants/a", "tenants/a.2", "tenants/b", "tenants/ab", "tenants/a.b")
+    for unit in units:
+        file = "namespaces.yaml" if unit == "guard" else "claims.yaml"
+        (tmp_path / "east" / unit).mkdir(parents=True)
+        (tmp_path / "east" / unit / file).write_text(marked("one", None))
+    found = read_standing(tmp_path, tenants={"a"}, holds=lambda path: "a.b" not in path)[0].files
+    assert [*found] == [
+        "east/guard/namespaces.yaml",
+        "east/tenants/a.2/claims.yaml",
+        "east/tenants/a/claims.yaml",
+    ]
+    assert len(read_standing(tmp_path, tenants=())[0].files) == 1
 
 
 def test_a_sound_file_is_taken_as_it_is(tmp_path: Path) -> None:

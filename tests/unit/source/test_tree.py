@@ -64,3 +64,13 @@ def test_files_that_fit_any_pattern(patterns: tuple[str, ...], tmp_path: Path) -
 def test_nothing_fits_where_no_folder_is(folder: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert not list(DiskTree(tmp_path).matching(folder, ("*", "*/*")))
+
+
+def test_a_part_may_be_any_of_some_names(tmp_path: Path) -> None:
+    for path in ("a/x", "a.2/x", "a.2.3/x", "b/x", "b.10/x", "ab/x", "c/x"):
+        (tmp_path / "out" / path).parent.mkdir(parents=True)
+        (tmp_path / "out" / path).touch()
+    tree = DiskTree(tmp_path)
+    assert sorted(tree.matching("out", ("{a,b}/x",))) == ["a/x", "b/x"]
+    assert sorted(tree.matching("out", ("{a,b}.*/x",))) == ["a.2/x", "b.10/x"]
+    assert not list(tree.matching("out", ("{}/x",)))
