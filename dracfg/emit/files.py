@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import lru_cache
 
 from dracfg.emit.ownership import HEADER, HEADER_TEXT, MARKDOWN_HEADER
 from dracfg.emit.tree import UnitFiles
 from dracfg.emit.yaml import Writer
-from dracfg.lower.artifact import Unit
+from dracfg.lower.artifact import Artifact, Unit
 from dracfg.lower.sync import kustomization, manifest_files
+from dracfg.source.standing import NOTHING, Standing
 
 KUSTOMIZATION = "kustomization.yaml"
 
 
-def render_unit(unit: Unit, writer: Writer) -> UnitFiles:
-    """The files of one unit: manifests by file, texts as they are, a kustomization where synced."""
-    by_file: dict[str, list[object]] = {}
-    for artifact in unit.artifacts:
-        by_file.setdefault(artifact.file, []).append(artifact.object)
-    files = {name: _manifest(writer, objects) for name, objects in by_file.items()}
+def render_unit(unit: Unit, writer: Writer, standing: Standing = NOTHING) -> UnitFiles:
+    """The files of one unit: manifests by file, texts as they are, a kustomization where synced.
+
+    What was recognized in what is `standing` is not written again.
+    """
+    files = {
+        name: standing.written(f"{unit.path}/{name}", artifacts) or manifest(writer, artifacts)
+        for name, artifacts in unit.by_file().items()
+    }
     files |= {name: _text(name, text) for name, text in unit.texts.items()}
     if unit.synced:
         files[KUSTOMIZATION] = _kustomization(manifest_files(unit))
@@ -32,7 +37,12 @@ def _kustomization(files: tuple[str, ...]) -> bytes:
     return _manifest(Writer(), [kustomization(files)])
 
 
-def _manifest(writer: Writer, objects: list[object]) -> bytes:
+def manifest(writer: Writer, artifacts: Iterable[Artifact]) -> bytes:
+    """The file of some artifacts."""
+    return _manifest(writer, [artifact.object for artifact in artifacts])
+
+
+def _manifest(writer: Writer, objects: Iterable[object]) -> bytes:
     return f"{HEADER}{writer.dump_all(objects)}".encode()
 
 
