@@ -86,12 +86,19 @@ def build_all(catalog: Catalog, standing: Standing, form: Form) -> tuple[Cluster
 def built_by(
     executor: Executor, chosen: Callable[[Iterable[str]], Sequence[str]] = tuple
 ) -> Builder:
-    """Builds the clusters that are `chosen` by an executor; units never come from elsewhere."""
+    """Builds the clusters that are `chosen` by an executor; units never come from elsewhere.
+
+    Those with the most tenants are begun first, so that none of them is left to one process at the end.
+    """
 
     def builder(catalog: Catalog, standing: Standing, form: Form) -> tuple[ClusterBuild, ...]:
         work = partial(build, catalog, standing, form)
         names = chosen(catalog.clusters)
-        return tuple(executor.map(work, names) if _is_small(form) else map(work, names))
+        if not _is_small(form):
+            return tuple(map(work, names))
+        largest_first = sorted(names, key=lambda name: -len(catalog.tenants_on(name)))
+        built = dict(zip(largest_first, executor.map(work, largest_first), strict=True))
+        return tuple(built[name] for name in names)
 
     return builder
 
