@@ -20,7 +20,7 @@ from dracfg.check.standing import Clash, clashes
 from dracfg.check.versions import check_versions
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
-from dracfg.emit.files import render_unit
+from dracfg.emit.files import manifest, render_unit
 from dracfg.emit.tree import UnitFiles
 from dracfg.emit.yaml import Writer
 from dracfg.executors.executor import Executor
@@ -28,8 +28,8 @@ from dracfg.link.catalog import Catalog, Cluster
 from dracfg.lower.artifact import Shared, SharedList, Unit
 from dracfg.lower.gates import GatePlan
 from dracfg.lower.gitops import ByHand, is_of_engine, shared_units
-from dracfg.lower.units import lower_cluster
-from dracfg.source.standing import Standing, is_state_file
+from dracfg.lower.units import lower_cluster, recognize
+from dracfg.source.standing import NOTHING, Standing, is_state_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ class ClusterBuild:
     """What became of one cluster.
 
     `engine` names what its engine reads, `findings` are about its objects, `departures` about the way
-    from the tree that stands, `clashes` what would change under its name.
+    from the tree that stands, `clashes` what would change under its name. `sound` are files of that tree
+    which are known to hold what they should.
     """
 
     cluster: str
@@ -68,6 +69,7 @@ class ClusterBuild:
     departures: tuple[Diagnostic, ...]
     clashes: tuple[Clash, ...]
     rendered: Rendered = NOTHING_RENDERED
+    sound: tuple[str, ...] = ()
 
 
 Builder = Callable[[Catalog, Standing, Form], Sequence[ClusterBuild]]
@@ -82,12 +84,19 @@ def build_all(catalog: Catalog, standing: Standing, form: Form) -> tuple[Cluster
 def built_by(
     executor: Executor, chosen: Callable[[Iterable[str]], Sequence[str]] = tuple
 ) -> Builder:
-    """Builds the clusters that are `chosen` by an executor; units never come from elsewhere."""
+    """Builds the clusters that are `chosen` by an executor; units never come from elsewhere.
+
+    Those with the most tenants are begun first, so that none of them is left to one process at the end.
+    """
 
     def builder(catalog: Catalog, standing: Standing, form: Form) -> tuple[ClusterBuild, ...]:
         work = partial(build, catalog, standing, form)
         names = chosen(catalog.clusters)
-        return tuple(executor.map(work, names) if _is_small(form) else map(work, names))
+        if not _is_small(form):
+            return tuple(map(work, names))
+        largest_first = sorted(names, key=lambda name: -len(catalog.tenants_on(name)))
+        built = dict(zip(largest_first, executor.map(work, largest_first), strict=True))
+        return tuple(built[name] for name in names)
 
     return builder
 
@@ -95,6 +104,7 @@ def built_by(
 def build_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> ClusterBuild:
     """The cluster's units, with everything that its own objects are judged by."""
     made = lower_cluster(catalog, cluster, standing)
+    recognize(made.units, standing)
     here = {tenant.name: tenant for tenant in catalog.tenants_on(cluster.name)}
     alone = replace(catalog, clusters={cluster.name: cluster}, tenants=here)
     findings = (
@@ -115,6 +125,7 @@ def build_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> Clu
         findings,
         departures,
         clashes(catalog, cluster, made.units, standing),
+        sound=tuple(sorted(standing.sound())),
     )
 
 
@@ -123,11 +134,12 @@ def build(catalog: Catalog, standing: Standing, form: Form, name: str) -> Cluste
 
     Without units, what needs a gate isn't told any more: then little has to be kept, or sent.
     """
-    made = build_cluster(catalog, catalog.clusters[name], standing)
+    stands = standing.recognizing(partial(manifest, Writer(shared=(Shared, SharedList))))
+    made = build_cluster(catalog, catalog.clusters[name], stands)
     if form == "units":
         return made
     if form != "none":
-        made = replace(made, rendered=render(made.units, remembered=form == "remembered"))
+        made = replace(made, rendered=render(made.units, stands, remembered=form == "remembered"))
     if not _is_small(form):
         return made
     return replace(made, units=(), plan=replace(made.plan, uses=()))
@@ -138,14 +150,16 @@ def _is_small(form: Form) -> bool:
     return form in ("files", "remembered", "none")
 
 
-def render(units: Iterable[Unit], *, remembered: bool = False) -> Rendered:
-    """Units as their files."""
+def render(
+    units: Iterable[Unit], standing: Standing = NOTHING, *, remembered: bool = False
+) -> Rendered:
+    """Units as their files, where what was recognized in what is `standing` is not written again."""
     files: list[UnitFiles] = []
     sizes: dict[str, int] = {}
     states: dict[str, bytes] = {}
     writer = Writer(shared=(Shared, SharedList))
     for unit in units:
-        files.append(render_unit(unit, writer))
+        files.append(render_unit(unit, writer, standing))
         sizes[unit.path] = len(unit.artifacts)
         states |= states_of(unit) if remembered else {}
     return Rendered(tuple(files), sizes, states)

@@ -134,7 +134,8 @@ class Judgement:
 class Emitted:
     """What a catalog comes to: its clusters, all units (none of clusters in files), and their faults.
 
-    It is `whole` where every cluster was built; else what belongs to all of them is not there.
+    It is `whole` where every cluster was built; else what belongs to all of them is not there. `sound` are
+    files that stand and are known to hold what they should.
     """
 
     builds: tuple[ClusterBuild, ...]
@@ -142,6 +143,7 @@ class Emitted:
     rendered: Rendered
     findings: tuple[Diagnostic, ...]
     whole: bool
+    sound: frozenset[str]
 
 
 def emitted(
@@ -161,7 +163,8 @@ def emitted(
     found = [finding for build in builds for finding in build.findings]
     if whole:
         found += clock.measure("validate", lambda: _of_all(catalog, builds, common, sources))
-    return Emitted(builds, _sorted_units(builds, common), rendered, tuple(found), whole)
+    sound = frozenset(path for build in builds for path in build.sound)
+    return Emitted(builds, _sorted_units(builds, common), rendered, tuple(found), whole, sound)
 
 
 @keeping_all()
@@ -219,22 +222,23 @@ def judge(
         sources = clock.measure("read", lambda: reader(tree, known, jobs))
     if not may_be_empty and not sources.files and not sources.faults:
         raise NothingRead(tree.root)
-    standing, standing_faults = stands or Standing(), tuple[Diagnostic, ...]()
+    standing, unfound = stands or Standing(), tuple[Diagnostic, ...]()
     if stands is None:
-        standing, standing_faults = clock.measure(
-            "read", lambda: _standing(tree, known, only, jobs)
-        )
+        standing, unfound = clock.measure("read", lambda: _standing(tree, known, only))
     parsed = clock.measure("parse", lambda: parse_files(sources.files.values(), known))
     named, twice = clock.measure("index", lambda: index(parsed.documents))
     linked = clock.measure("expand", lambda: linker(named, parsed.poisoned))
     catalog = linked.catalog
     part = catalog
+    faults_of = standing.faults
+    if only is not None or since is not None:  # then all that stands is looked at
+        clock.measure("read", lambda: faults_of(jobs=jobs))
     if only is not None:
         part = limited(catalog, only, places)
         left_out = catalog.tenants.keys() - only
         standing = stands or standing.without(TENANT, left_out, since)
     found = standing if since is None else merge_standing(since, standing)
-    findings = [*sources.faults, *standing_faults, *parsed.faults, *twice, *linked.faults]
+    findings = [*sources.faults, *unfound, *parsed.faults, *twice, *linked.faults]
     own, given, unread = clock.measure(
         "read",
         lambda: ({}, [], []) if level == "intent" else read_records(tree, catalog, inventories),
@@ -249,6 +253,8 @@ def judge(
 
     checked = aside(check) if jobs > 1 else check
     made = emitted(part, found, sources, form, builder, clock)
+    unread_states = clock.measure("read", lambda: faults_of(made.sound, jobs))
+    findings += unread_states
     findings += made.findings if told is None else told
     moves = clock.measure("validate", lambda: _moves(part, made.builds, found))
     findings += moves
@@ -275,7 +281,7 @@ def judge(
         linked.poisoned,
         _lines(sources, [*own.values(), *(item.record for item in given)]),
         standing,
-        (*standing_faults, *moves),
+        (*unfound, *unread_states, *moves),
         said,
         made.findings,
         made.rendered,
@@ -314,7 +320,7 @@ def _is_there(tree: Tree, folder: str) -> bool:
 
 
 def _standing(
-    tree: Tree, seen: Seen, only: frozenset[str] | None, jobs: int
+    tree: Tree, seen: Seen, only: frozenset[str] | None
 ) -> tuple[Standing, tuple[Diagnostic, ...]]:
     """The standing tree; of the units of tenants, those of `only`."""
 
@@ -322,7 +328,7 @@ def _standing(
         tenant = tenant_of(path.partition("/")[2])
         return only is None or not tenant or tenant in only
 
-    return read_standing(tree, OUT, tenants=only, holds=holds, seen=seen, jobs=jobs)
+    return read_standing(tree, OUT, tenants=only, holds=holds, seen=seen)
 
 
 def limited(

@@ -113,7 +113,8 @@ def _clashes(path: str, parts: Iterable[Unit], standing: Standing) -> Iterator[C
                 continue
             before, after = old.get("spec"), artifact.object["spec"]
             # What reads the same is the same, and most is: that is seen far sooner as a whole.
-            change = None if repr(before) == repr(after) else first_change(before, after)
+            same = before is after or repr(before) == repr(after)
+            change = None if same else first_change(before, after)
             if change is None and artifact.object["kind"] == "ResourceClaim":
                 change = first_change(_note(old), _note(artifact.object), REQUESTS)
             if change is not None:

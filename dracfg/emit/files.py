@@ -11,16 +11,20 @@ from dracfg.emit.tree import UnitFiles
 from dracfg.emit.yaml import OPEN, SEPARATOR, Writer, dump
 from dracfg.lower.artifact import Artifact, Unit
 from dracfg.lower.sync import kustomization, manifest_files
+from dracfg.source.standing import NOTHING, Standing
 
 KUSTOMIZATION = "kustomization.yaml"
 
 
-def render_unit(unit: Unit, writer: Writer) -> UnitFiles:
-    """The files of one unit: manifests by file, texts as they are, a kustomization where synced."""
-    by_file: dict[str, list[Artifact]] = {}
-    for artifact in unit.artifacts:
-        by_file.setdefault(artifact.file, []).append(artifact)
-    files = {name: _manifest(_documents(writer, held)) for name, held in by_file.items()}
+def render_unit(unit: Unit, writer: Writer, standing: Standing = NOTHING) -> UnitFiles:
+    """The files of one unit: manifests by file, texts as they are, a kustomization where synced.
+
+    What was recognized in what is `standing` is not written again.
+    """
+    files = {
+        name: standing.written(f"{unit.path}/{name}", artifacts) or manifest(writer, artifacts)
+        for name, artifacts in unit.by_file().items()
+    }
     files |= {name: _text(name, text) for name, text in unit.texts.items()}
     if unit.synced:
         files[KUSTOMIZATION] = _kustomization(manifest_files(unit))
@@ -31,6 +35,11 @@ def render_unit(unit: Unit, writer: Writer) -> UnitFiles:
 def _kustomization(files: tuple[str, ...]) -> bytes:
     """Nearly all units of tenants have the same files."""
     return _manifest([dump(kustomization(files))])
+
+
+def manifest(writer: Writer, artifacts: Sequence[Artifact]) -> bytes:
+    """The file of some artifacts."""
+    return _manifest(_documents(writer, artifacts))
 
 
 def _manifest(documents: Iterable[str]) -> bytes:

@@ -88,6 +88,13 @@ class Unit:
     texts: Mapping[str, str] = field(default_factory=dict)
     synced: bool = True
 
+    def by_file(self) -> dict[str, list[Artifact]]:
+        """The artifacts of each file of manifests."""
+        found: dict[str, list[Artifact]] = {}
+        for artifact in self.artifacts:
+            found.setdefault(artifact.file, []).append(artifact)
+        return found
+
 
 def make(
     api_version: str,

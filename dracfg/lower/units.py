@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from dracfg.dataclass import dataclass
 from dracfg.kube.features import feature_matrix
@@ -246,6 +247,10 @@ def _tenant_units(
     retain = cluster.document.spec.gitops.retain_templates
     templates = () if tenancy.is_removed else template_artifacts(tenancy)
     claims = () if tenancy.is_removed else claim_artifacts(tenancy)
+    access = (*role_bindings(cluster, tenant), *local_queues(cluster, tenant, counted))
+    places = place_objects(tenancy)
+    made = divided(path, (), _by_namespace(access, templates, claims, places), standing)
+    recognize(made, standing)
     old = [
         Artifact(
             with_engine(cluster, kept.object, retained=kept.retained),
@@ -260,13 +265,26 @@ def _tenant_units(
             retain,
         )
     ]
-    by_namespace: dict[str, list[Artifact]] = {}
-    queues = local_queues(cluster, tenant, counted)
-    places = place_objects(tenancy)
-    for artifact in (*role_bindings(cluster, tenant), *queues, *templates, *claims, *old, *places):
+    if not old:
+        return made
+    return divided(path, (), _by_namespace(access, templates, claims, old, places), standing)
+
+
+def recognize(units: Iterable[Unit], standing: Standing) -> None:
+    """Tells what stands what is made now, so that as little as can be of it is read."""
+    if standing.recognizes:
+        for unit in units:
+            for file, artifacts in unit.by_file().items():
+                standing.recognize(f"{unit.path}/{file}", artifacts)
+
+
+def _by_namespace(*artifacts: Iterable[Artifact]) -> dict[str, list[Artifact]]:
+    """Artifacts of one tenant by their namespaces, in the order in which these are met."""
+    found: dict[str, list[Artifact]] = {}
+    for artifact in chain.from_iterable(artifacts):
         namespace = artifact.object["metadata"].get("namespace", "")
-        by_namespace.setdefault(namespace, []).append(artifact)
-    return divided(path, (), by_namespace, standing)
+        found.setdefault(namespace, []).append(artifact)
+    return found
 
 
 def _objects(units: Iterable[Unit], cluster: Cluster) -> Iterator[K8sObject]:

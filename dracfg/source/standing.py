@@ -6,27 +6,18 @@ Reads only files that hold such state; everything else under `out/` is compared 
 
 from __future__ import annotations
 
-import hashlib
-import json
+import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-from yaml.constructor import SafeConstructor
-from yaml.nodes import ScalarNode
-from yaml.resolver import Resolver
-
-from dracfg.aside import share_out, worth
 from dracfg.dataclass import dataclass
-from dracfg.diagnostics import Diagnostic, Span, diagnose
-from dracfg.source.plain import read_plain
-from dracfg.source.scalars import AmbiguousScalar
-from dracfg.source.seen import Seen, StateRead
+from dracfg.diagnostics import Diagnostic
+from dracfg.source.seen import Seen
+from dracfg.source.statefiles import Made, Objects, Recognized, StateFiles, Write, unreadable
 from dracfg.source.tree import DiskTree, TooLarge, Tree
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -50,16 +41,9 @@ TEXT_FILES = (
 )
 """State that is no object: what running containers may still read by, and which parts a unit has."""
 
-CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
-
 _OF_TENANTS = "*/tenants/*/"
 _STATE = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in STATE_FILES))
 _TEXTS = re.compile("|".join(re.escape(one).replace(r"\*", "[^/]*") for one in TEXT_FILES))
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_RESOLVER: Any = Resolver()
-_LISTS = (list, tuple)
-"""What a list is read as, in general and plainly."""
-
 
 _PART = re.compile(r"(.*?)(?:\.([0-9]+))?")
 """The folder of a unit: its name, and a number from its second part on (`vision.2`)."""
@@ -69,7 +53,7 @@ _PART = re.compile(r"(.*?)(?:\.([0-9]+))?")
 class Standing:
     """Objects of the standing tree by file, and files kept as text; paths relative to `out/`."""
 
-    files: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
+    files: Mapping[str, Objects] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     _parts: Mapping[tuple[str, str], Sequence[tuple[int, str]]] = field(
         init=False, repr=False, compare=False
@@ -88,7 +72,7 @@ class Standing:
         object.__setattr__(self, "_parts", parts)
         object.__setattr__(self, "_last", last)
 
-    def objects(self, unit: str, file: str) -> tuple[dict[str, Any], ...]:
+    def objects(self, unit: str, file: str) -> Objects:
         """What stands in one file of a unit, in the order of its parts (`guard`, `guard.2` …).
 
         A part that lacks the file is passed over: not each of them holds claims or retired templates.
@@ -122,21 +106,40 @@ class Standing:
             if path.startswith(f"{unit}/")
         }
 
+    def recognizing(self, write: Write) -> Standing:
+        """The same, which can `recognize` what `write` has written; all else is told as without."""
+        if not (isinstance(self.files, StateFiles) and self.files):
+            return self
+        same = copy.copy(self)
+        object.__setattr__(same, "files", Recognized(self.files, write))
+        return same
 
-class _Objects(Mapping[str, tuple[dict[str, Any], ...]]):
-    """Objects by file, made anew whenever they are asked for: a fleet's would take the most of all memory."""
+    @property
+    def recognizes(self) -> bool:
+        """Whether it is of use to tell what is made."""
+        return isinstance(self.files, Recognized)
 
-    def __init__(self, states: Mapping[str, bytes]) -> None:
-        self.states = states
+    def recognize(self, path: str, made: Sequence[Made]) -> None:
+        """Tells what is made for a file; one that stands just so need not be read."""
+        if isinstance(self.files, Recognized):
+            self.files.recognize(path, made)
 
-    def __getitem__(self, path: str) -> tuple[dict[str, Any], ...]:
-        return tuple(json.loads(self.states[path]))
+    def written(self, path: str, made: Sequence[Made]) -> bytes | None:
+        """What is to be written for a file, where this was recognized in it."""
+        return self.files.written(path, made) if isinstance(self.files, Recognized) else None
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.states)
+    def sound(self) -> frozenset[str]:
+        """Files that were recognized, or read so far, and hold what they should."""
+        files = self.files
+        return frozenset(files.sound() if isinstance(files, Recognized | StateFiles) else ())
 
-    def __len__(self) -> int:
-        return len(self.states)
+    def faults(self, sound: Collection[str] = (), jobs: int = 1) -> tuple[Diagnostic, ...]:
+        """Why files can't be read, of all but those that are known to be `sound`; then their objects are
+        not known either.
+
+        Those that nobody has read so far are read, many of them by at most `jobs` processes.
+        """
+        return self.files.faults(sound, jobs) if isinstance(self.files, StateFiles) else ()
 
 
 class _Left(dict[str, tuple[dict[str, Any], ...]]):
@@ -149,7 +152,7 @@ class _Left(dict[str, tuple[dict[str, Any], ...]]):
         names: AbstractSet[str],
         since: object,
     ) -> None:
-        self.states = files.states if isinstance(files, _Objects) else {}
+        self.states = files.states() if isinstance(files, StateFiles) else {}
         self.names = names
         known = since if isinstance(since, _Left) and since.names == names else None
 
@@ -201,18 +204,16 @@ def read_standing(
     tenants: Collection[str] | None = None,
     holds: Callable[[str], bool] = lambda _path: True,
     seen: Seen | None = None,
-    jobs: int = 1,
 ) -> tuple[Standing, tuple[Diagnostic, ...]]:
     """The state that stands under `out`, or in the folder of a tree, in files that `holds` admits.
 
     With `tenants`, units of others are not even looked for.
-    Paths are relative to the folder. A file that can't be read as what it holds is a finding; one that
-    was `seen` is not read again, and many that were not are read by at most `jobs` processes.
+    Paths are relative to the folder. A file that can't be had is a finding; what is wrong with those
+    that can is told by `Standing.faults`. One that was `seen` is not read again.
     """
     tree = DiskTree(out.parent) if isinstance(out, Path) else out
     folder = out.name if isinstance(out, Path) else folder
-    known = seen or Seen()
-    found: dict[str, tuple[str, bytes]] = {}
+    found: dict[str, bytes] = {}
     texts: dict[str, str] = {}
     faults: list[Diagnostic] = []
     patterns: tuple[str, ...] = (*STATE_FILES, *TEXT_FILES)
@@ -225,18 +226,10 @@ def read_standing(
             if is_text_file(relative):
                 texts[relative] = data.decode("utf-8")
             else:
-                found[relative] = shown, data
+                found[relative] = data
         except (OSError, TooLarge, UnicodeDecodeError) as fault:
-            faults.append(_unreadable(shown, fault))
-    _read_states(found.values(), known, jobs)
-    states: dict[str, bytes] = {}
-    for relative, file in found.items():
-        state = known.states[file]
-        if isinstance(state, Diagnostic):
-            faults.append(state)
-        else:
-            states[relative] = state
-    return Standing(_Objects(states), texts), tuple(faults)
+            faults.append(unreadable(shown, fault))
+    return Standing(StateFiles(folder, found, seen or Seen()), texts), tuple(faults)
 
 
 def _of_some(pattern: str, tenants: Collection[str]) -> tuple[str, ...]:
@@ -248,52 +241,6 @@ def _of_some(pattern: str, tenants: Collection[str]) -> tuple[str, ...]:
     return f"*/tenants/{names}/{rest}", f"*/tenants/{names}.*/{rest}"
 
 
-def _read_states(files: Iterable[tuple[str, bytes]], seen: Seen, jobs: int) -> None:
-    """The objects of files that were not seen, as they are recorded, else as they are read."""
-    unread: list[tuple[str, bytes]] = []
-    for shown, data in files:
-        if (shown, data) in seen.states:
-            continue
-        recorded = seen.recorded.get(hashlib.sha256(data).hexdigest()) if seen.recorded else None
-        if recorded is None:
-            unread.append((shown, data))
-        else:
-            seen.states[shown, data] = recorded
-
-    def read(part: Sequence[tuple[str, bytes]]) -> list[StateRead]:
-        return [_objects(shown, data) for shown, data in part]
-
-    many = worth(len(unread), jobs)
-    seen.states.update(zip(unread, share_out(read, unread, many), strict=True))
-
-
-def _objects(shown: str, data: bytes) -> StateRead:
-    try:
-        text = data.decode("utf-8")
-        objects = read_plain(text, _resolve, text_keys=True) or _loaded(text)
-        sound = objects is not None and all(map(_is_object, objects))
-    except (ValueError, RecursionError, yaml.YAMLError) as fault:
-        return _unreadable(shown, fault)
-    return json.dumps(objects).encode() if sound else _unreadable(shown, None)
-
-
-def _loaded(text: str) -> tuple[Any, ...] | None:
-    """The documents of a file as they are in general; None where they hold what JSON doesn't know."""
-    documents = yaml.load_all(text, Loader=_LOADER)
-    objects = tuple(document for document in documents if document is not None)
-    return objects if all(map(_is_plain, objects)) else None
-
-
-@lru_cache(maxsize=4096)
-def _resolve(text: str) -> str | int | float | bool | None:
-    """The value of a plain scalar as PyYAML has it. Raises AmbiguousScalar where JSON has no such value."""
-    tag = _RESOLVER.resolve(ScalarNode, text, (True, False))
-    if tag == Resolver.DEFAULT_SCALAR_TAG:
-        return text
-    value = SafeConstructor().construct_object(ScalarNode(tag, text))
-    if value is None or isinstance(value, int | float):
-        return value
-    raise AmbiguousScalar(tag)
 
 
 def _placed(standing: Standing) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -318,54 +265,4 @@ def _found_in_parts(paths: Iterable[str]) -> Iterator[tuple[int, str, str, str]]
             yield int(part[2] or 1), unit, "/".join(steps[depth:]), path
 
 
-def _is_object(thing: object) -> bool:
-    """Whether something is an object of the kinds that stand in these files, as far as it is read."""
-    if not (isinstance(thing, dict) and isinstance(thing.get("metadata"), dict)):
-        return False
-    metadata = thing["metadata"]
-    texts = (thing.get("apiVersion"), thing.get("kind"), metadata.get("name"))
-    marks = [metadata.get(key, {}) for key in ("labels", "annotations")]
-    return (
-        all(isinstance(text, str) for text in (*texts, metadata.get("namespace", "")))
-        and all(isinstance(mark, dict) for mark in marks)
-        and all(isinstance(value, str) for mark in marks for value in mark.values())
-        and (thing["kind"] not in CLAIM_KINDS or _is_claim(thing.get("spec")))
-    )
-
-
-def _is_claim(spec: object) -> bool:
-    """Whether the spec of a claim or template says of each request which classes it names."""
-    if isinstance(spec, dict) and "spec" in spec:
-        spec = spec["spec"]
-    devices = spec.get("devices", {}) if isinstance(spec, dict) else None
-    requests = devices.get("requests", []) if isinstance(devices, dict) else None
-    return isinstance(requests, _LISTS) and all(map(_is_request, requests))
-
-
-def _is_request(request: object) -> bool:
-    if not isinstance(request, dict):
-        return False
-    asks = [request["exactly"]] if "exactly" in request else request.get("firstAvailable", [])
-    return isinstance(asks, _LISTS) and all(
-        isinstance(ask, dict) and isinstance(ask.get("deviceClassName"), str) for ask in asks
-    )
-
-
-def _is_plain(value: object) -> bool:
-    """Whether a value is one that JSON knows: a date, say, would not be written as it was read."""
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
-    if isinstance(value, list):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(value, str | int | float | bool)
-
-
-def _unreadable(path: str, fault: Exception | None) -> Diagnostic:
-    mark = getattr(fault, "problem_mark", None)
-    line = mark.line + 1 if mark is not None else 1
-    return diagnose(
-        "SRC016",
-        Span(path, line, 1, line, 1),
-        "the standing tree can't be read here, so what retires is not known",
-        help=f"take it from git (`git checkout HEAD -- {path}`), or resolve the conflict in it",
-    )
+NOTHING = Standing()

@@ -11,8 +11,8 @@ import pytest
 
 from dracfg.cache.states import KnownStates
 from dracfg.cli.main import invoke
-from dracfg.source import standing
-from dracfg.source.seen import Seen
+from dracfg.source import statefiles
+from dracfg.source.seen import Seen, StateRead
 from dracfg.source.standing import is_state_file, read_standing
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -39,9 +39,9 @@ def change(root: Path, old: str, new: str) -> None:
 
 def test_the_objects_are_those_that_the_files_hold(repository: Path) -> None:
     out = repository / "out"
-    read, faults = read_standing(out)
+    read, unread = read_standing(out)
     known = KnownStates.recall(repository).pieces
-    assert not faults
+    assert unread == read.faults() == ()
     assert any("/retired/" in path for path in read.files)
     for path, objects in read.files.items():
         assert json.loads(known[hashlib.sha256((out / path).read_bytes()).hexdigest()]) == [
@@ -60,9 +60,30 @@ def test_nothing_is_read_again_and_the_tree_is_the_same(
     def refuse(shown: str, _data: bytes) -> None:
         raise AssertionError(f"{shown} was read")
 
-    monkeypatch.setattr(standing, "_objects", refuse)
+    monkeypatch.setattr(statefiles, "_objects", refuse)
     assert invoke(["compile", "-q", "-C", str(repository)]) == 0
     assert files_of(repository / "out") == files_of(other / "out")
+
+
+def test_what_stands_as_it_is_made_again_is_not_read(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stood = files_of(repository / "out")
+    objects = statefiles._objects
+    read: list[str] = []
+
+    def note(shown: str, data: bytes) -> StateRead:
+        read.append(shown)
+        return objects(shown, data)
+
+    monkeypatch.setattr(statefiles, "_objects", note)
+    for command in ("check", "compile"):
+        read.clear()
+        assert invoke([command, "-q", "--no-cache", "-C", str(repository)]) == 0
+        # Retired is what stands retired, so that is asked for before anything is made of it.
+        assert read
+        assert not [path for path in read if "/tenants/" in path and "/retired/" not in path]
+    assert files_of(repository / "out") == stood
 
 
 def test_an_edited_file_is_read_as_it_stands(repository: Path) -> None:

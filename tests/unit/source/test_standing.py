@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import operator
+import pickle
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dracfg.source import standing as standing_module
+from dracfg.source import statefiles as statefiles_module
 from dracfg.source.plain import read_plain
 from dracfg.source.seen import Seen
 from dracfg.source.standing import Standing, merge_standing, read_standing
@@ -19,7 +22,7 @@ TEMPLATE = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\n"
 RETIRED = "east/tenants/vision/retired/claim-templates.yaml"
 
 
-def thing(name: str) -> dict[str, object]:
+def thing(name: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
 
 
@@ -103,8 +106,8 @@ def test_a_sound_file_is_taken_as_it_is(tmp_path: Path) -> None:
         tmp_path,
         f"{TEMPLATE}metadata: {{name: x1}}\nspec: {{spec: {{devices: {{requests: [{{{ask}}}]}}}}}}\n",
     )
-    standing, faults = read_standing(tmp_path)
-    assert faults == ()
+    standing, unread = read_standing(tmp_path)
+    assert unread == standing.faults() == ()
     assert named(standing, "east/tenants/vision", "retired/claim-templates.yaml") == ["x1"]
 
 
@@ -129,10 +132,13 @@ def test_a_sound_file_is_taken_as_it_is(tmp_path: Path) -> None:
 )
 def test_what_can_not_be_taken_over_is_a_finding(tmp_path: Path, text: str) -> None:
     write(tmp_path, text)
-    standing, faults = read_standing(tmp_path)
+    standing, unread = read_standing(tmp_path)
+    assert unread == ()
+    assert named(standing, "east/tenants/vision", "retired/claim-templates.yaml") == []
+    faults = standing.faults()
     assert [fault.code for fault in faults] == ["SRC016"]
     assert f"{tmp_path.name}/{RETIRED}" in (faults[0].help or "")
-    assert standing.files == {}
+    assert standing.sound() == frozenset()
 
 
 MANIFESTS = """\
@@ -173,9 +179,9 @@ BITS = (
 def _read_both_ways(text: str) -> bool:
     """Whether a file is read plainly, which must be as it is in general."""
     data = text.encode()
-    found = standing_module._objects("a.yaml", data)
-    with patch.object(standing_module, "read_plain", return_value=None) as plainly:
-        assert standing_module._objects("a.yaml", data) == found
+    found = statefiles_module._objects("a.yaml", data)
+    with patch.object(statefiles_module, "read_plain", return_value=None) as plainly:
+        assert statefiles_module._objects("a.yaml", data) == found
     (asked, resolve), keywords = plainly.call_args
     return read_plain(asked, resolve, **keywords) is not None
 
@@ -237,3 +243,71 @@ def test_nothing_before_or_nothing_now() -> None:
     one = Standing({"east/tenants/a/claims.yaml": (claim("a", "1"),)})
     assert merge_standing(Standing(), one) == one
     assert merge_standing(one, Standing()) == one
+
+
+FOUND = "east/tenants/vision/claims.yaml"
+
+
+class Made:
+    """What was made for a file, as it is written here: the name alone."""
+
+    def __init__(self, name: str) -> None:
+        self.object = thing(name)
+
+
+def write_names(made: Sequence[Made]) -> bytes:
+    return "---\n".join(
+        f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {one.object['metadata']['name']}}}}}\n"
+        for one in made
+    ).encode()
+
+
+def stands_with(out: Path, data: bytes) -> Standing:
+    (out / FOUND).parent.mkdir(parents=True)
+    (out / FOUND).write_bytes(data)
+    standing, unread = read_standing(out)
+    assert unread == ()
+    return standing.recognizing(write_names)
+
+
+def test_what_stands_as_it_was_made_is_not_read(tmp_path: Path) -> None:
+    made = [Made("one"), Made("two")]
+    standing = stands_with(tmp_path, write_names(made))
+    standing.recognize("east/tenants/vision/other.yaml", made)
+    assert standing.sound() == frozenset()
+    with patch.object(statefiles_module, "_objects", side_effect=AssertionError):
+        standing.recognize(FOUND, made)
+        found = standing.objects("east/tenants/vision", "claims.yaml")
+    assert found == tuple(one.object for one in made)
+    assert standing.sound() == {FOUND}
+    assert standing.written(FOUND, made) == write_names(made)
+    assert standing.written(FOUND, [Made("one"), Made("two")]) is None  # may be written otherwise
+    assert standing.written(FOUND, made[:1]) is None
+
+
+def test_what_stands_otherwise_is_read(tmp_path: Path) -> None:
+    standing = stands_with(tmp_path, write_names([Made("one"), Made("two")]))
+    standing.recognize(FOUND, [Made("one")])
+    assert standing.sound() == frozenset()
+    assert standing.written(FOUND, [Made("one")]) is None
+    assert named(standing, "east/tenants/vision", "claims.yaml") == ["one", "two"]
+    assert standing.sound() == {FOUND}
+
+
+def test_what_is_recognized_is_known_to_that_alone(tmp_path: Path) -> None:
+    made = [Made("one")]
+    standing = stands_with(tmp_path, write_names(made))
+    standing.recognize(FOUND, made)
+    (tmp_path / "again").mkdir()
+    other = stands_with(tmp_path / "again", write_names(made))
+    assert other.sound() == frozenset()
+    assert other == standing
+
+
+def test_a_pickled_state_is_the_same(tmp_path: Path) -> None:
+    standing, _ = read_standing(tmp_path)
+    write(tmp_path, f"{TEMPLATE}metadata: {{name: x1}}\nspec: 7\n")
+    standing, _ = read_standing(tmp_path)
+    again = pickle.loads(pickle.dumps(standing))
+    assert again == standing
+    assert again.faults() == standing.faults() != ()
