@@ -117,8 +117,9 @@ def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     unclear = {tenant.name for tenant in unserved(catalog)}
     for market in markets(catalog):
         cluster = market.supply.cluster
-        for holding in market.promised if market.supply.owner == "dra" else ():
-            tenant = holding.tenant
+        for holding, tenant in market.held if market.supply.owner == "dra" else ():
+            if not holding.is_promised:
+                continue
             here = cluster.name, tenant.name
             if here not in known:
                 is_served = tenant.name not in unclear or _names_what_it_has(tenant)
@@ -126,7 +127,7 @@ def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
                 known[here] = _reached(catalog, tenant, cluster) if alone else {}
             most = known[here].get(holding.kind.name)
             if most is not None and most < holding.guaranteed:
-                yield _unreached(holding, cluster, most)
+                yield _unreached(holding.held_by(tenant), cluster, most)
 
 
 def _reached(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Mapping[str, int]:
@@ -135,15 +136,16 @@ def _reached(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Mapping[str,
     Namespaces with one share and the same profiles reach the same.
     """
     profiles, charged = tenant.document.spec.profiles, asks(catalog, tenant, cluster).charged
-    everywhere = all(profiles[one].namespaces is None for one in charged)
+    limited = [one for one in charged if profiles[one].namespaces is not None]
     alike: dict[tuple[int, tuple[int, ...]], list[Place]] = {}
     for place in tenant.places_on(cluster.name):
-        emitted = [one for one in charged if everywhere or emitted_in(profiles[one], place.name)]
-        alike.setdefault((place.namespace.share, tuple(emitted)), []).append(place)
+        left_out = tuple([one for one in limited if not emitted_in(profiles[one], place.name)])
+        alike.setdefault((place.namespace.share, left_out), []).append(place)
     found: dict[str, int] = {}
-    for (_, positions), places in alike.items():
+    for (_, left_out), places in alike.items():
         limits = limits_in(catalog, tenant, places[0])
-        for name, most in reached(limits, [charged[one] for one in positions]).items():
+        emitted = [taken for one, taken in charged.items() if one not in left_out]
+        for name, most in reached(limits, emitted).items():
             found[name] = found.get(name, 0) + most * len(places)
     return found
 

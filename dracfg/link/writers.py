@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 from dracfg.link.catalog import Catalog, Tenant
-from dracfg.link.grouping import grouped
+from dracfg.link.grouping import grouped_by
 from dracfg.link.memo import per_catalog
 from dracfg.link.outlines import outline
 from dracfg.model.base import Spec
@@ -31,7 +31,7 @@ def writers(catalog: Catalog, *fields: str) -> Sequence[Tenant]:
 @per_catalog
 def _alike(catalog: Catalog) -> Mapping[frozenset[str], tuple[Tenant, ...]]:
     """Tenants by all the fields that they write: of many tenants few differ in that."""
-    return grouped(catalog.tenants.values(), lambda tenant: (_written(tenant),))
+    return grouped_by(catalog.tenants.values(), _written)
 
 
 @outline
