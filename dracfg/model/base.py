@@ -216,6 +216,10 @@ Count: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Positive: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
 
+NO_ENTRIES: Any = Field(default_factory=dict, json_schema_extra={"default": {}})
+"""The default of a map. To make one takes less than the deep copy that pydantic makes of a `{}`."""
+
+
 def tag_by_shape(**shapes: str) -> Callable[[Any], str | None]:
     """A discriminator for values that are told apart by what they are: text, number, flag, map.
 
