@@ -88,16 +88,20 @@ class Outlines:
 
 NOTHING_OUTLINED = Outlines()
 
-_NONE = object()
-"""What stands for the answer that a tenant has not given."""
-
 
 def _column(
     key: str, known: Iterable[Mapping[str, Hashable]]
 ) -> tuple[tuple[Hashable, ...], tuple[int, ...]]:
-    values = [one.get(key, _NONE) for one in known]
-    # What the last run left is the same object for all of whom it is said.
-    distinct = {id(value): value for value in values}
-    found: dict[Hashable, int] = {_NONE: 0}
-    numbers = {one: found.setdefault(value, len(found)) for one, value in distinct.items()}
-    return tuple(found)[1:], tuple([numbers[id(value)] for value in values])
+    found: dict[Hashable, int] = {}
+    seen: dict[int, int] = {}
+    numbers: list[int] = []
+    for one in known:
+        if key not in one:
+            numbers.append(0)
+            continue
+        value = one[key]
+        number = seen.get(id(value))
+        if number is None:  # what the last run left is the same object for all of whom it is said
+            number = seen[id(value)] = found.setdefault(value, len(found) + 1)
+        numbers.append(number)
+    return tuple(found), tuple(numbers)
