@@ -21,6 +21,8 @@ from dracfg.plan.basis import Enforcement, enforcements
 from dracfg.plan.promises import SHARED, Holding
 from dracfg.plan.reach import reached
 
+_UNKNOWN: Mapping[str, int] = {}
+
 
 def rests_on_a_word(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP047 where nobody accepted that, CAP048 where a trial has shown the contrary."""
@@ -113,20 +115,31 @@ def is_advisory(catalog: Catalog) -> Iterator[Diagnostic]:
 
 def is_out_of_reach(catalog: Catalog) -> Iterator[Diagnostic]:
     """CAP046: claims are charged in every class they name, and quota is not raised for that."""
-    known: dict[tuple[str, str], Mapping[str, int]] = {}
-    unclear = {tenant.name for tenant in unserved(catalog)}
+    reach = _reach(catalog)
     for market in markets(catalog):
         cluster = market.supply.cluster
-        for holding in market.promised if market.supply.owner == "dra" else ():
-            tenant = holding.tenant
-            here = cluster.name, tenant.name
-            if here not in known:
-                is_served = tenant.name not in unclear or _names_what_it_has(tenant)
-                alone = is_served and not tenant.document.spec.own_claims
-                known[here] = _reached(catalog, tenant, cluster) if alone else {}
-            most = known[here].get(holding.kind.name)
+        for holding, tenant in market.held if market.supply.owner == "dra" else ():
+            if not holding.is_promised:
+                continue
+            most = reach.get((cluster.name, tenant.name), _UNKNOWN).get(holding.kind.name)
             if most is not None and most < holding.guaranteed:
-                yield _unreached(holding, cluster, most)
+                yield _unreached(holding.held_by(tenant), cluster, most)
+
+
+def _reach(catalog: Catalog) -> Mapping[tuple[str, str], Mapping[str, int]]:
+    """What profiles reach of each class, by cluster and tenant, where they are all that matters.
+
+    Tenants come one by one: to meet each in every market takes longer than all that is worked out.
+    """
+    unclear = {tenant.name for tenant in unserved(catalog)}
+    return {
+        (cluster.name, tenant.name): _reached(catalog, tenant, cluster)
+        for cluster in catalog.clusters.values()
+        for tenant in catalog.tenants_on(cluster.name)
+        if guaranteed_to(tenant)
+        and not tenant.document.spec.own_claims
+        and (tenant.name not in unclear or _names_what_it_has(tenant))
+    }
 
 
 def _reached(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Mapping[str, int]:
@@ -135,15 +148,16 @@ def _reached(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Mapping[str,
     Namespaces with one share and the same profiles reach the same.
     """
     profiles, charged = tenant.document.spec.profiles, asks(catalog, tenant, cluster).charged
-    everywhere = all(profiles[one].namespaces is None for one in charged)
+    limited = [one for one in charged if profiles[one].namespaces is not None]
     alike: dict[tuple[int, tuple[int, ...]], list[Place]] = {}
     for place in tenant.places_on(cluster.name):
-        emitted = [one for one in charged if everywhere or emitted_in(profiles[one], place.name)]
-        alike.setdefault((place.namespace.share, tuple(emitted)), []).append(place)
+        left_out = tuple([one for one in limited if not emitted_in(profiles[one], place.name)])
+        alike.setdefault((place.namespace.share, left_out), []).append(place)
     found: dict[str, int] = {}
-    for (_, positions), places in alike.items():
+    for (_, left_out), places in alike.items():
         limits = limits_in(catalog, tenant, places[0])
-        for name, most in reached(limits, [charged[one] for one in positions]).items():
+        emitted = [taken for one, taken in charged.items() if one not in left_out]
+        for name, most in reached(limits, emitted).items():
             found[name] = found.get(name, 0) + most * len(places)
     return found
 

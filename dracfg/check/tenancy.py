@@ -32,8 +32,9 @@ def is_entitled_to_nothing(catalog: Catalog) -> Iterator[Diagnostic]:
         return
     held = _clusters_by(catalog, lambda cluster: (tier.name for tier in cluster.tiers))
     for tenant in catalog.tenants.values():
+        here = tenant.clusters
         for i, entitlement in enumerate(tenant.document.spec.entitlements):
-            if not held.get(entitlement.tier, _NOWHERE).isdisjoint(tenant.clusters):
+            if not held.get(entitlement.tier, _NOWHERE).isdisjoint(here):
                 continue
             tier = catalog.tiers[entitlement.tier]
             elsewhere = sorted(
@@ -46,7 +47,7 @@ def is_entitled_to_nothing(catalog: Catalog) -> Iterator[Diagnostic]:
             yield diagnose(
                 "TEN001",
                 at(tenant.document, "spec", "entitlements", i, "tier"),
-                f"no pool on {listed(tenant.clusters, 'or')} holds {tier.name}",
+                f"no pool on {listed(here, 'or')} holds {tier.name}",
                 related=[Related(at(tier.document, "metadata", "name"), "the tier")],
                 help=help_,
             )
@@ -200,12 +201,13 @@ def is_not_in_force(catalog: Catalog) -> Iterator[Diagnostic]:
         return
     in_force = _clusters_by(catalog, _sharing)
     for tenant in catalog.tenants.values():
+        here = tenant.clusters
         for i, entitlement in enumerate(tenant.document.spec.entitlements):
             sharing = entitlement.tier, entitlement.sharing
-            if not in_force.get(sharing, _NOWHERE).isdisjoint(tenant.clusters):
+            if not in_force.get(sharing, _NOWHERE).isdisjoint(here):
                 continue
             tier = catalog.tiers[entitlement.tier]
-            clusters = [catalog.clusters[name] for name in tenant.clusters]
+            clusters = [catalog.clusters[name] for name in here]
             held = [cluster for cluster in clusters if cluster.pools_of(tier)]
             if not held:
                 continue

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from dracfg.dataclass import dataclass
 from dracfg.kube.quantity import Quantity
 from dracfg.link.driver import Driver
-from dracfg.link.grouping import grouped
+from dracfg.link.grouping import grouped, grouped_by
 from dracfg.link.moves import Move, of_ownership, state_now
 from dracfg.link.numbers import ByPart, rest
 from dracfg.link.outlines import outline
@@ -193,7 +194,7 @@ class Cluster:
 
     @cached_property
     def _pools(self) -> Mapping[Tier, tuple[Pool, ...]]:
-        found = grouped(self.offers(), lambda offer: (offer[1].tier,))
+        found = grouped_by(self.offers(), lambda offer: offer[1].tier)
         return {tier: tuple(pool for pool, _ in offers) for tier, offers in found.items()}
 
     def pools_of(self, tier: Tier) -> tuple[Pool, ...]:
@@ -297,11 +298,11 @@ class Tenant:
 
     @cached_property
     def _places(self) -> Mapping[str, tuple[Place, ...]]:
-        return grouped(self.places, lambda place: (place.cluster,))
+        return grouped_by(self.places, attrgetter("cluster"))
 
     @cached_property
     def _grants(self) -> Mapping[str, tuple[Grant, ...]]:
-        return grouped(self.grants, lambda grant: (grant.cluster.name,))
+        return grouped_by(self.grants, attrgetter("cluster.name"))
 
     def places_on(self, cluster: str) -> tuple[Place, ...]:
         return self._places.get(cluster, ())

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import cast
 
 from dracfg.link.catalog import Catalog, Cluster, Grant, Place, Policy, Tenant, Tier
 from dracfg.link.index import Index
-from dracfg.link.numbers import Numbers
+from dracfg.link.numbers import ByPart, Numbers
 from dracfg.link.paths import on_paths
 from dracfg.link.references import References
 from dracfg.model import kinds
-from dracfg.model.tenant import Amounts, Entitlement
+from dracfg.model.tenant import Amounts, Entitlement, Offer
+
+_Stated = int | tuple[tuple[str, int], ...]
+"""Amounts as a document states them: one number, or one for each size."""
 
 
 def link_tenants(
@@ -66,7 +70,7 @@ def _linked(
             held,
             on_paths(
                 (
-                    *(_lent(documents[name], grant) for grant in grants),
+                    *_lent(documents[name], grants),
                     *_borrowed(documents[name], held, lenders),
                 ),
                 platform.rollouts.values(),
@@ -95,8 +99,11 @@ def split(limit: int, place: Place, places: tuple[Place, ...]) -> Fraction:
 
 def whole_part(limit: int, place: Place, places: tuple[Place, ...]) -> int:
     """The whole devices in that part."""
+    share = place.namespace.share
+    if len(places) == 1:
+        return limit if share else 0
     total = sum([other.namespace.share for other in places])
-    return limit * place.namespace.share // total if total else 0
+    return limit * share // total if total else 0
 
 
 def _places(
@@ -106,11 +113,12 @@ def _places(
     tenant, complete = document.name, True
     for i, namespace in enumerate(document.spec.namespaces):
         for j, name in enumerate(namespace.clusters):
-            steps = ("spec", "namespaces", i, "clusters", j)
-            if references.follow("Cluster", name, clusters, document, *steps) is None:
-                complete = False
-            else:
+            if name in clusters:
                 places.append(Place(tenant, name, namespace, i))
+            else:
+                steps = ("spec", "namespaces", i, "clusters", j)
+                references.follow("Cluster", name, clusters, document, *steps)
+                complete = False
     return tuple(places) if complete else None
 
 
@@ -152,19 +160,30 @@ def _own_grants(
     return tuple(grants) if complete else None
 
 
-def _numbers(entitlement: Entitlement, policy: Policy) -> dict[str, Numbers]:
+def _numbers(entitlement: Entitlement, policy: Policy) -> ByPart:
     """Numbers by the part's name; sizes that the policy lacks are left to the rules."""
-    guaranteed = _amounts(entitlement.guaranteed, policy)
-    limit = guaranteed | (
-        _amounts(entitlement.limit, policy) if entitlement.limit is not None else {}
+    limit = entitlement.limit
+    return _by_part(
+        policy, _stated(entitlement.guaranteed), None if limit is None else _stated(limit)
     )
-    return {name: Numbers(guaranteed.get(name, 0), most) for name, most in limit.items()}
 
 
-def _amounts(amounts: Amounts, policy: Policy) -> dict[str, int]:
-    if isinstance(amounts, int):
-        return {} if policy.is_sized else {"": amounts}
-    found = ((policy.part(text), count) for text, count in amounts.items())
+def _stated(amounts: Amounts) -> _Stated:
+    return amounts if isinstance(amounts, int) else tuple(amounts.items())
+
+
+@lru_cache(maxsize=4096)
+def _by_part(policy: Policy, guaranteed: _Stated, limit: _Stated | None) -> ByPart:
+    """Of many tenants few differ in their numbers."""
+    promised = _amounts(guaranteed, policy)
+    most = promised | (_amounts(limit, policy) if limit is not None else {})
+    return {name: Numbers(promised.get(name, 0), number) for name, number in most.items()}
+
+
+def _amounts(stated: _Stated, policy: Policy) -> dict[str, int]:
+    if isinstance(stated, int):
+        return {} if policy.is_sized else {"": stated}
+    found = ((policy.part(text), count) for text, count in stated)
     return {part.name: count for part, count in found if part is not None}
 
 
@@ -187,12 +206,15 @@ def _follow_others(
             references.follow("HardwareTier", tier, tiers, document, *steps_)
 
 
-def _lent(document: kinds.Tenant, grant: Grant) -> Grant:
-    """A grant less what its tenant has offered to others."""
-    if not document.spec.offers:
-        return grant
+def _lent(document: kinds.Tenant, grants: tuple[Grant, ...]) -> tuple[Grant, ...]:
+    """Grants less what their tenant has offered to others."""
+    offers = document.spec.offers
+    return tuple([_without(grant, offers) for grant in grants]) if offers else grants
+
+
+def _without(grant: Grant, offers: Iterable[Offer]) -> Grant:
     numbers = dict(grant.numbers)
-    for offer in document.spec.offers:
+    for offer in offers:
         part = grant.policy.part(offer.size)
         if offer.entitlement == grant.name and part is not None and part.name in numbers:
             before = numbers[part.name]

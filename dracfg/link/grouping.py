@@ -18,3 +18,11 @@ def grouped(
         for key in keys(thing):
             found.setdefault(key, []).append(thing)
     return {key: tuple(listed) for key, listed in found.items()}
+
+
+def grouped_by(things: Iterable[_T], key: Callable[[_T], _K]) -> Mapping[_K, tuple[_T, ...]]:
+    """The things under the one key that each of them has, in their order."""
+    found: dict[_K, list[_T]] = {}
+    for thing in things:
+        found.setdefault(key(thing), []).append(thing)
+    return {key: tuple(listed) for key, listed in found.items()}

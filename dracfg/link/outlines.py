@@ -34,7 +34,11 @@ def outline(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
 
     @wraps(function)
     def remembered(tenant: _T) -> _R:
-        return outlined(tenant, key, lambda: function(tenant))
+        known = tenant.outlines
+        if key not in known:
+            known[key] = function(tenant)
+        answer: _R = known[key]
+        return answer
 
     return remembered
 

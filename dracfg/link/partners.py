@@ -24,11 +24,11 @@ def partners(document: kinds.Tenant) -> tuple[str, ...]:
 
 
 def takers(document: kinds.Tenant) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(offer.to for offer in document.spec.offers))
+    return tuple(dict.fromkeys([offer.to for offer in document.spec.offers]))
 
 
 def lenders(document: kinds.Tenant) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(accepted.from_ for accepted in document.spec.accepted_offers))
+    return tuple(dict.fromkeys([accepted.from_ for accepted in document.spec.accepted_offers]))
 
 
 def with_partners(

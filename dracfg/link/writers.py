@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 
 from dracfg.link.catalog import Catalog, Tenant
-from dracfg.link.grouping import grouped
+from dracfg.link.grouping import grouped_by
 from dracfg.link.memo import per_catalog
 from dracfg.link.outlines import outline
 from dracfg.model.base import Spec
@@ -21,17 +22,15 @@ def writers(catalog: Catalog, *fields: str) -> Sequence[Tenant]:
     entitlements or profiles, or of their requests. What is not written has its default, so a rule that
     finds nothing by the defaults asks no other tenant.
     """
-    found = [tenants for written, tenants in _alike(catalog).items() if written & set(fields)]
-    if len(found) < 2:
-        return found[0] if found else ()
-    names = {tenant.name for tenants in found for tenant in tenants}
-    return [tenant for tenant in catalog.tenants.values() if tenant.name in names]
+    wanted = set(fields)
+    found = [numbered for written, numbered in _alike(catalog).items() if written & wanted]
+    return [tenant for _, tenant in sorted(chain.from_iterable(found))]
 
 
 @per_catalog
-def _alike(catalog: Catalog) -> Mapping[frozenset[str], tuple[Tenant, ...]]:
-    """Tenants by all the fields that they write: of many tenants few differ in that."""
-    return grouped(catalog.tenants.values(), lambda tenant: (_written(tenant),))
+def _alike(catalog: Catalog) -> Mapping[frozenset[str], tuple[tuple[int, Tenant], ...]]:
+    """Tenants and their positions by all the fields that they write: few differ in that."""
+    return grouped_by(enumerate(catalog.tenants.values()), lambda one: _written(one[1]))
 
 
 @outline

@@ -6,8 +6,8 @@ a rule in `check/`. So `schemas/` and the models agree on every input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Literal, TypeAlias
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -22,14 +22,10 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from dracfg.diagnostics import Span
 from dracfg.kube.quantity import Quantity as KubeQuantity
-from dracfg.model.shape import holders
+from dracfg.model.origin import origin_of, remember_copied, stand_alike
 from dracfg.source import Map, Node, Seq, follow
-from dracfg.source.files import UnreadMap
 
 API_VERSION = "dracfg.dev/v1alpha1"
-
-_NESTED = (dict, tuple)
-"""What maps and lists are on their way into a model."""
 
 
 class Spec(BaseModel):
@@ -50,60 +46,26 @@ class Spec(BaseModel):
     @property
     def read_from(self) -> Map:
         """The YAML mapping this was read from; specs made by hand have none and raise."""
-        place = self._place
-        return place.read() if isinstance(place, UnreadMap) else place
+        origin, spec = origin_of(self)
+        return origin.place_of(spec)
 
     @property
     def source_path(self) -> str:
         """The file this was read from; specs made by hand have none and raise."""
-        place = self._place
-        return place.file.path if isinstance(place, UnreadMap) else place.span.path
+        return origin_of(self)[0].path
 
-    @property
-    def _place(self) -> Map | UnreadMap:
-        # Where pydantic keeps private attributes, put there by `locate`. Had pydantic itself to set
-        # them up, that would take as long as all of its validation.
-        private = self.__pydantic_private__
-        place: Map | UnreadMap | None = private["_read_from"] if private else None
-        if place is None:
-            raise LookupError(f"{type(self).__name__} was not read from a file")
-        return place
+    def __eq__(self, other: object) -> bool:
+        """Specs are the same where they say the same at the same place."""
+        if self is other:
+            return True
+        if not isinstance(other, Spec) or self.__class__ is not other.__class__:
+            return NotImplemented
+        return stand_alike(self, other) and self.__dict__ == other.__dict__
 
-
-def locate(made: Any, data: Any, places: Iterator[Map | UnreadMap]) -> None:
-    """Lets every spec in what was made of `data` remember the mapping that it was read from.
-
-    `places` gives the mapping of each dict in `data`, in the order in which they begin.
-    """
-    if isinstance(data, tuple):
-        for inner, below in zip(made, data, strict=True):
-            if isinstance(below, _NESTED):
-                locate(inner, below, places)
-        return
-    place = next(places)
-    if isinstance(made, dict):
-        for key, below in data.items():
-            if isinstance(below, _NESTED):
-                locate(made[key], below, places)
-        return
-    object.__setattr__(made, "__pydantic_private__", {"_read_from": place})
-    fields = holders(made.__class__)
-    for key, below in data.items():
-        if isinstance(below, _NESTED):
-            if (field := fields.get(key)) is not None:
-                locate(getattr(made, field), below, places)
-            else:
-                _pass_over(below, places)
-
-
-def _pass_over(data: Any, places: Iterator[object]) -> None:
-    """Takes the places of the dicts in data that no spec was made of."""
-    if isinstance(data, dict):
-        next(places)
-        data = data.values()
-    for below in data:
-        if isinstance(below, _NESTED):
-            _pass_over(below, places)
+    def __copy__(self) -> Self:
+        made = super().__copy__()
+        remember_copied(made, self)
+        return made
 
 
 def at(spec: Spec, *steps: str | int) -> Span:
@@ -254,6 +216,10 @@ Count: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Positive: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
 
+NO_ENTRIES: Any = Field(default_factory=dict, json_schema_extra={"default": {}})
+"""The default of a map. To make one takes less than the deep copy that pydantic makes of a `{}`."""
+
+
 def tag_by_shape(**shapes: str) -> Callable[[Any], str | None]:
     """A discriminator for values that are told apart by what they are: text, number, flag, map.
 
@@ -277,12 +243,10 @@ def tag_by_shape(**shapes: str) -> Callable[[Any], str | None]:
     return tag
 
 
-def data_of(node: Node, maps: list[Map] | None = None) -> Any:
-    """The plain data of a node: dicts, tuples for lists. `maps` gets the nodes of the dicts, outer first."""
+def data_of(node: Node) -> Any:
+    """The plain data of a node: dicts, and tuples for lists."""
     if isinstance(node, Map):
-        if maps is not None:
-            maps.append(node)
-        return {key: data_of(entry.value, maps) for key, entry in node.entries.items()}
+        return {key: data_of(entry.value) for key, entry in node.entries.items()}
     if isinstance(node, Seq):
-        return tuple(data_of(item, maps) for item in node.items)
+        return tuple(data_of(item) for item in node.items)
     return node.value

@@ -13,8 +13,9 @@ from pydantic_core import ErrorDetails
 
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, Span, diagnose, did_you_mean
-from dracfg.model.base import API_VERSION, PATTERN_WORDS, Spec, data_of, locate
+from dracfg.model.base import API_VERSION, PATTERN_WORDS, Spec, data_of
 from dracfg.model.kinds import KINDS, TEST_KINDS, AnyDocument, home_of
+from dracfg.model.origin import remember
 from dracfg.source import Document, Map, Node, Scalar, Seq, follow, kind_of
 
 _Doc = TypeVar("_Doc", bound=Spec)
@@ -100,15 +101,14 @@ def parse_document(document: Document, kinds: Mapping[str, type[_Doc]]) -> _Doc 
     kind = _kind(root, kinds)
     if isinstance(kind, Diagnostic):
         return [kind]
-    maps: list[Map] = []
-    data = data_of(root, maps)
+    data = data_of(root)
     if has_gap(data):
         return list(_without_value(root))
     try:
         made = kinds[kind].model_validate(data)
     except ValidationError as refusal:
         return _explain(refusal, root, kinds[kind])
-    locate(made, data, iter(maps))
+    remember(made, root)
     return made
 
 

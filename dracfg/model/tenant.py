@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from dracfg.model.base import (
+    NO_ENTRIES,
     Count,
     DriverName,
     LabelKey,
@@ -74,7 +75,7 @@ class TenantNamespace(Spec):
     """Its part of each entitlement's quota, relative to the tenant's other namespaces of the cluster."""
     managed_by: Literal["dracfg", "external"] = "dracfg"
     """`external`: somebody else owns the Namespace object and must set the metadata that is handed out."""
-    labels: dict[LabelKey, LabelValue] = {}
+    labels: dict[LabelKey, LabelValue] = NO_ENTRIES
     """Further labels of the Namespace."""
 
 
@@ -127,7 +128,7 @@ class Alternative(Spec):
     """How many devices."""
     size: SizeText | None = None
     """A size or partition of the entitlement's policy."""
-    choose: dict[Name, ChosenValue] = {}
+    choose: dict[Name, ChosenValue] = NO_ENTRIES
     """Values of the tier's parameters that the devices have."""
 
 
@@ -157,7 +158,7 @@ class Request(Spec):
     """How many devices."""
     size: SizeText | None = None
     """A size or partition of the entitlement's policy."""
-    choose: dict[Name, ChosenValue] = {}
+    choose: dict[Name, ChosenValue] = NO_ENTRIES
     """Values of the tier's parameters that the devices have."""
     any_of: tuple[Alternative, ...] | None = Field(default=None, min_length=2, max_length=8)
     tolerations: tuple[Toleration, ...] = Field(default=(), max_length=16)

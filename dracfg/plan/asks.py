@@ -54,12 +54,13 @@ def asks(catalog: Catalog, tenant: Tenant, cluster: Cluster) -> Asks:
     """
     classes = classes_by_name(catalog, cluster)
     grants = {grant.name: grant for grant in reversed(tenant.grants_on(cluster.name))}
-    by_pods = {claim.profile for claim in tenant.document.spec.shared_claims}
+    spec = tenant.document.spec
+    by_pods = {claim.profile for claim in spec.shared_claims}
     charged: dict[int, Mapping[str, int]] = {}
     sizes: dict[str, tuple[int, ...]] = {}
     shared: set[str] = set()
     combined: set[str] = set()
-    for position, profile in enumerate(tenant.document.spec.profiles):
+    for position, profile in enumerate(spec.profiles):
         plan = claim_plan(tenant, profile, cluster, classes) if profile.align else None
         taken = charges(plan) if plan is not None else _sum(profile, grants, classes)
         if taken is None:
@@ -119,9 +120,11 @@ def _sum(
         most: dict[str, int] = {}
         for wanted in request.any_of or (request,):
             grant = grants.get(wanted.entitlement or "")
-            name = _class(grant.tier.name, grant.policy, wanted.size) if grant is not None else ""
-            if name in classes:
-                most[name] = max(most.get(name, 0), wanted.count)
+            if grant is None:
+                continue
+            name, count = _class(grant.tier.name, grant.policy, wanted.size), wanted.count
+            if name in classes and count > most.get(name, 0):
+                most[name] = count
         if not most:
             return None
         if not found:

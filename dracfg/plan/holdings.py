@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 
 from dracfg.dataclass import dataclass
-from dracfg.link.catalog import Catalog, Tenant
+from dracfg.link.catalog import Catalog, Policy, Tenant
 from dracfg.link.classes import class_name, classes_by_name
-from dracfg.link.grouping import grouped
+from dracfg.link.grouping import grouped_by
 from dracfg.link.memo import per_catalog
 from dracfg.link.outlines import outlined
 from dracfg.lower.kueuefacts import kueue_facts
@@ -19,6 +20,10 @@ from dracfg.plan.supply import Supply, supplies
 
 _Row = tuple[int, int, str, str, str, str, int, int, tuple[int, ...], bool, bool, bool, bool, bool]
 """The number of a supply, and what a tenant holds of it: a Holding's own fields, things by their names."""
+
+
+_Handed = tuple[tuple[tuple[str, str], ...], bool]
+"""(part, class) of what is handed out under a policy, and whether numbers of it are promises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +48,28 @@ class _Places:
 
     stalls: Mapping[tuple[str, str], tuple[_Stall, ...]]
     key: str
+    _handed: dict[tuple[int, str], _Handed] = field(default_factory=dict)
 
     @classmethod
     def of(cls, stalls: Iterable[_Stall]) -> _Places:
         listed = tuple(stalls)
         digest = hashlib.sha256(repr(listed).encode()).hexdigest()
         return cls(
-            grouped(listed, lambda one: ((one.cluster, one.tier),)), f"{__name__}.held {digest}"
+            grouped_by(listed, lambda one: (one.cluster, one.tier)), f"{__name__}.held {digest}"
         )
+
+    def handed(self, stall: _Stall, policy: Policy) -> _Handed:
+        """What a stall hands out under a policy, in the order of the policy's parts."""
+        key = stall.number, policy.name
+        if key not in self._handed:
+            by_plugin = stall.owner == "devicePlugin"
+            names = [
+                (part.name, stall.tier if by_plugin else class_name(stall.tier, policy, part))
+                for part in policy.parts
+            ]
+            parts = tuple(one for one in names if one[1] in stall.kinds)
+            self._handed[key] = parts, is_promise(policy, 1)
+        return self._handed[key]
 
 
 @per_catalog
@@ -110,12 +129,10 @@ def _rows(catalog: Catalog, tenant: Tenant, places: _Places) -> Iterator[_Row]:
             by_plugin, is_left = stall.owner == "devicePlugin", stall.owner not in grant.owners
             # Kueue counts templates; claims that a tenant writes by hand are outside of its queues.
             by_kueue = stall.is_queued and not by_plugin and not is_left and not spec.own_claims
-            for part in grant.policy.parts:
-                numbers = numbered.get(part.name)
+            parts, promises = places.handed(stall, grant.policy)
+            for part, name in parts:
+                numbers = numbered.get(part)
                 if numbers is None:
-                    continue
-                name = tier.name if by_plugin else class_name(tier.name, grant.policy, part)
-                if name not in stall.kinds:
                     continue
                 guaranteed = 0 if is_left else numbers.guaranteed
                 yield (
@@ -123,14 +140,14 @@ def _rows(catalog: Catalog, tenant: Tenant, places: _Places) -> Iterator[_Row]:
                     position,
                     grant.name,
                     grant.policy.name,
-                    part.name,
+                    part,
                     name,
                     guaranteed,
                     max(numbers.limit, numbers.guaranteed),
                     _claims(asked_for.sizes.get(name, ()), own=spec.own_claims),
                     name in asked_for.combined,
                     by_kueue and name not in asked_for.shared,
-                    is_promise(grant.policy, guaranteed),
+                    promises and guaranteed > 0,
                     is_left,
                     is_on_both,
                 )

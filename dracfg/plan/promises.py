@@ -14,7 +14,7 @@ from typing import overload
 from dracfg.dataclass import dataclass
 from dracfg.link.catalog import Catalog, Cluster, Grant, Part, Policy, Tenant
 from dracfg.link.claims import ClaimPlan, plans_of
-from dracfg.link.grouping import grouped
+from dracfg.link.grouping import grouped, grouped_by
 from dracfg.link.memo import per_catalog
 from dracfg.model.sharing import Consumable, Partitioned, TimeSliced
 from dracfg.model.tenant import Profile
@@ -107,8 +107,8 @@ class Holdings(Sequence[Holding]):
 
     def __init__(self, held: Sequence[tuple[Holding, Tenant]]) -> None:
         """`held` are the first holding of a kind and who holds the like."""
-        self._held = held
-        self.alike: Mapping[Holding, int] = Counter(holding for holding, _ in held)
+        self.held = held
+        self.alike: Mapping[Holding, int] = Counter([holding for holding, _ in held])
 
     @overload
     def __getitem__(self, index: int) -> Holding: ...
@@ -123,13 +123,13 @@ class Holdings(Sequence[Holding]):
         return iter(self._all)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self.held)
 
     @cached_property
     def _all(self) -> tuple[Holding, ...]:
         return tuple(
             holding if holding.tenant is tenant else holding.held_by(tenant)
-            for holding, tenant in self._held
+            for holding, tenant in self.held
         )
 
 
@@ -167,6 +167,12 @@ class Market:
         """Holdings that differ in more than the tenant, in the order of the first, by that one."""
         return self._listed.keys()
 
+    @property
+    def held(self) -> Iterable[tuple[Holding, Tenant]]:
+        """A holding of each kind, as often as there is one, with who has it: few of them are his own."""
+        listed = self.holdings
+        return listed.held if isinstance(listed, Holdings) else ((h, h.tenant) for h in listed)
+
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
         held = dict.fromkeys(holding.kind for holding, _ in self._alike)
@@ -201,7 +207,7 @@ class Market:
 
     @cached_property
     def tenants(self) -> Mapping[str, tuple[Holding, ...]]:
-        return grouped(self.holdings, lambda holding: (holding.tenant.name,))
+        return grouped_by(self.holdings, lambda holding: holding.tenant.name)
 
     @cached_property
     def _guaranteed(self) -> tuple[Claims, ...]:

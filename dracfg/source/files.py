@@ -6,12 +6,11 @@ as bytes; its nodes are then made when somebody asks for a place in it, which mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 from dracfg.dataclass import dataclass
-from dracfg.source.nodes import Document, Map, Node, Seq
+from dracfg.source.nodes import Document, Map
 
 
 @dataclass(frozen=True)
@@ -35,27 +34,17 @@ class SourceFile:
 
         return compose(self.path, self.text)[0]
 
-    @cached_property
-    def maps(self) -> tuple[Map, ...]:
-        """The mappings of all documents in the order in which they begin, as often as they stand there."""
-        return tuple(node for document in self.documents for node in _maps(document.root))
-
 
 class UnreadMap(NamedTuple):
-    """The mapping of `file.maps` at `position`, for whoever keeps the place and not the node."""
+    """The mapping that a document of a file is, for whoever keeps the file and not the nodes.
+
+    `position` is the document's; of what it is no mapping, none may be kept.
+    """
 
     file: SourceFile
     position: int
 
     def read(self) -> Map:
-        return self.file.maps[self.position]
-
-
-def _maps(node: Node) -> Iterator[Map]:
-    if isinstance(node, Map):
-        yield node
-        for entry in node.entries.values():
-            yield from _maps(entry.value)
-    elif isinstance(node, Seq):
-        for item in node.items:
-            yield from _maps(item)
+        root = self.file.documents[self.position].root
+        assert isinstance(root, Map)
+        return root

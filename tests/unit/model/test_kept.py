@@ -66,7 +66,7 @@ def _agree(path: str, data: bytes) -> None:
     assert len(before) == len(after) > 0
     for one, other in zip(before, after, strict=True):
         assert one.__pydantic_fields_set__ == other.__pydantic_fields_set__
-        if one.__pydantic_private__ and one.__pydantic_private__["_read_from"]:
+        if one.__pydantic_private__:
             assert other.read_from == one.read_from
             assert other.source_path == path
 

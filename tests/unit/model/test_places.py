@@ -1,5 +1,7 @@
 """Where specs were read from: each remembers its own mapping, however deep it lies and in whatever."""
 
+import pickle
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,7 @@ from dracfg.model.kinds import KINDS, Driver, Tenant
 from dracfg.model.parse import parse_document
 from dracfg.model.shape import holders
 from dracfg.source.composer import compose
-from dracfg.source.files import SourceFile
-from dracfg.source.nodes import Map, follow
+from dracfg.source.nodes import Map
 
 FILES = sorted(
     path
@@ -93,16 +94,69 @@ def test_specs_made_by_hand_were_read_nowhere() -> None:
             _ = one.read_from
 
 
-def test_data_and_nodes_are_of_one_shape() -> None:
+def test_data_is_of_one_shape_with_its_nodes() -> None:
     (document,), _ = compose("a.yaml", TENANT)
-    maps: list[Map] = []
-    data = data_of(document.root, maps)
-    assert maps == list(SourceFile("a.yaml", TENANT).maps)
-    assert maps[0] is document.root
-    assert list(data) == list(maps[0].entries)
-    node, _ = follow(document.root, ("spec", "access", "use", 0))
-    assert sum(one is node for one in maps) == 2
+    data = data_of(document.root)
+    assert isinstance(document.root, Map)
+    assert list(data) == list(document.root.entries)
     assert isinstance(data["spec"]["namespaces"], tuple)
+    assert data["spec"]["access"]["view"][0] is not data["spec"]["access"]["use"][0]
+
+
+TWINS = TENANT + "  - {name: gpu, tier: a100, guaranteed: {1g.5gb: 6}}\n"
+
+
+def test_what_stands_twice_is_two_things() -> None:
+    (tenant,) = read(TWINS)
+    one, other = tenant.spec.entitlements
+    assert repr(one) == repr(other)
+    assert one != other
+    assert tenant.spec.entitlements.index(other) == 1
+    assert [at(twin, "name").line for twin in (one, other)] == [13, 14]
+    (again,) = read(TWINS)
+    assert again == tenant
+    assert again.spec.entitlements[0] == one != again.spec.entitlements[1]
+
+
+def test_what_is_read_elsewhere_is_another_thing() -> None:
+    (tenant,), (moved,) = read(TENANT), read(f"\n{TENANT}")
+    assert tenant != moved
+    assert tenant.spec.entitlements[0] != moved.spec.entitlements[0]
+    assert tenant.spec.entitlements[0] != type(moved.spec.entitlements[0]).model_validate(
+        data_of(moved.spec.entitlements[0].read_from)
+    )
+
+
+def test_a_copy_stands_where_the_original_does() -> None:
+    (tenant,) = read(TENANT)
+    first, second = tenant.spec.namespaces
+    renamed = first.model_copy(update={"name": "other"})
+    again = renamed.model_copy(update={"name": first.name})
+    assert renamed.read_from is again.read_from is first.read_from
+    assert renamed.source_path == "a.yaml"
+    assert again == first != renamed
+    moved = tenant.spec.model_copy(update={"namespaces": (second, renamed)})
+    assert [one.read_from for one in moved.namespaces] == [second.read_from, first.read_from]
+
+
+@pytest.mark.parametrize("again", [deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
+def test_documents_that_are_carried_elsewhere_keep_their_places(again: Any) -> None:
+    (tenant,) = read(TENANT)
+    entitlement = tenant.spec.entitlements[0]
+    assert at(entitlement, "tier").line == 13
+    carried = again(tenant)
+    assert at(carried.spec.entitlements[0], "tier").line == 13
+    assert again(entitlement).read_from == entitlement.read_from
+    assert carried == tenant
+
+
+def test_what_is_no_part_of_a_document_has_no_place_in_it() -> None:
+    (tenant,) = read(TENANT)
+    alien = tenant.spec.namespaces[0].model_copy()
+    assert alien.__pydantic_private__ is not None
+    del alien.__pydantic_private__["_copied"]
+    with pytest.raises(LookupError, match=r"no part of what was read from a\.yaml"):
+        _ = alien.read_from
 
 
 def test_only_fields_that_can_hold_models_are_looked_into() -> None:
