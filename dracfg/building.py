@@ -134,7 +134,7 @@ def build(catalog: Catalog, standing: Standing, form: Form, name: str) -> Cluste
 
     Without units, what needs a gate isn't told any more: then little has to be kept, or sent.
     """
-    stands = standing.recognizing(partial(manifest, Writer(shared=(Shared, SharedList))))
+    stands = standing.recognizing(partial(manifest, _writer()))
     made = build_cluster(catalog, catalog.clusters[name], stands)
     if form == "units":
         return made
@@ -157,12 +157,16 @@ def render(
     files: list[UnitFiles] = []
     sizes: dict[str, int] = {}
     states: dict[str, bytes] = {}
-    writer = Writer(shared=(Shared, SharedList))
+    writer = _writer()
     for unit in units:
         files.append(render_unit(unit, writer, standing))
         sizes[unit.path] = len(unit.artifacts)
         states |= states_of(unit) if remembered else {}
     return Rendered(tuple(files), sizes, states)
+
+
+def _writer() -> Writer:
+    return Writer(shared=(Shared, SharedList))
 
 
 def together(parts: Iterable[Rendered]) -> Rendered:

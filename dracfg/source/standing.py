@@ -241,8 +241,6 @@ def _of_some(pattern: str, tenants: Collection[str]) -> tuple[str, ...]:
     return f"*/tenants/{names}/{rest}", f"*/tenants/{names}.*/{rest}"
 
 
-
-
 def _placed(standing: Standing) -> Iterator[tuple[str, dict[str, Any]]]:
     for path, things in standing.files.items():
         for thing in things:
