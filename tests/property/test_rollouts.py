@@ -8,6 +8,7 @@ to no more than a tenant's limit.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -240,7 +241,7 @@ def lowered(plan: Plan, here: Where, states: States, tree: Tree) -> tuple[Emitte
         {name_of(one)[1]: one["spec"]["hard"] for one in synced if one["kind"] == "ResourceQuota"},
         frozenset(path.split("/")[2] for path in files if path.endswith("/taints.yaml")),
     ), tuple(
-        (path, yaml.safe_dump(objects))
+        (path, json.dumps(objects))
         for path, objects in sorted(files.items())
         if path.rsplit("/", 1)[-1] in kept or "/retired/" in path
     )
