@@ -36,21 +36,19 @@ from dracfg.check.standing import clash_findings
 from dracfg.check.versions import check_releases
 from dracfg.check.waivers import read_waivers
 from dracfg.check.waiving import waive
-from dracfg.checking import Checked, check_all
+from dracfg.checking import Checked
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, sort_key
 from dracfg.diagnostics.registry import Level
 from dracfg.emit.layout import OUT
 from dracfg.inventories import InventoryFile, read_records
 from dracfg.link.catalog import Catalog
-from dracfg.link.index import Index, index
-from dracfg.link.linker import Linked, link
+from dracfg.link.index import index
 from dracfg.lower.artifact import Unit
 from dracfg.lower.rights import TENANT
 from dracfg.model.kept import parse_files
 from dracfg.model.kinds import AnyDocument
 from dracfg.passes import Timings, keeping_all
-from dracfg.reading import read
 from dracfg.refusals import NoRepository, NothingRead
 from dracfg.scope import tenant_of
 from dracfg.source import ROOTS, Sources
@@ -58,25 +56,11 @@ from dracfg.source.records import Record
 from dracfg.source.seen import Seen
 from dracfg.source.standing import Standing, merge_standing, read_standing
 from dracfg.source.tree import Tree, tree_of
+from dracfg.terms import ALONE, Extent, Means
 
 Verdict = Literal["proven", "refuted", "unknown"]
 Lines = Callable[[str], Sequence[str]]
 """The lines of a file by its path, none of one that was not read."""
-Rules = Callable[
-    [
-        Catalog,
-        Mapping[str, Inventory],
-        Mapping[str, Sequence[Record]],
-        date | None,
-        Collection[str] | None,
-    ],
-    Checked,
-]
-"""Who tells what all rules find, as `checking.check_all` does."""
-Linker = Callable[[Index, frozenset[tuple[str, str]]], Linked]
-"""Who links documents; `linker.link` can take over what another state has in common."""
-Reader = Callable[[Tree, Seen, int], Sources]
-"""Who reads a tree's documents, as `reading.read` does, which may have begun before."""
 _NOTHING_CHECKED = Checked((), ())
 
 
@@ -178,18 +162,9 @@ def judge(
     since: Standing | None = None,
     seen: Seen | None = None,
     sources: Sources | None = None,
-    stands: Standing | None = None,
     may_be_empty: bool = False,
-    only: frozenset[str] | None = None,
-    places: Collection[str] | None = None,
-    others: Sequence[Diagnostic] | None = None,
-    told: Sequence[Diagnostic] | None = None,
-    form: Form = "units",
-    jobs: int = 1,
-    builder: Builder = build_all,
-    rules: Rules = check_all,
-    linker: Linker = link,
-    reader: Reader = read,
+    extent: Extent | None = None,
+    by: Means = ALONE,
 ) -> Judgement:
     """Everything short of the tree: reads, links, lowers and checks the repository at `root`.
 
@@ -198,17 +173,7 @@ def judge(
     of the revision that is read. `since` stood under `out/` in the state that this one follows on,
     `seen` are files read before, `sources` all of them where they were read already.
 
-    With `only`, no other tenants are lowered and validated: for two states in which the others are
-    the same. `places` are the clusters that any of them works on, where no other is to be built; joint
-    claims, which may lie anywhere, aren't judged then. `stands` is what stands of these tenants, where
-    that was read already. `others` is what rules find of the others, one by one, where the first state
-    has told; then they aren't asked again. `told` is what is found of all that is emitted, where it is
-    the same.
-
-    `form` says as what units are kept; as files alone they take the least memory. Where the `builder`
-    leaves clusters out, what belongs to all together is neither made nor judged. With more than one of
-    `jobs` tenants' files are read side by side, and `rules` run in a process of their own. The
-    `linker` makes the catalog of the documents, which the `reader` reads.
+    Without an `extent` all of it is judged, and `by` says by whom it is worked out (see `terms`).
 
     Raises NoRepository or NothingRead where there is nothing to read, unless it `may_be_empty`, and
     what builder and rules raise.
@@ -219,24 +184,27 @@ def judge(
         _require_repository(tree)
     known = seen or Seen()
     if sources is None:
-        sources = clock.measure("read", lambda: reader(tree, known, jobs))
+        sources = clock.measure("read", lambda: by.reader(tree, known, by.jobs))
     if not may_be_empty and not sources.files and not sources.faults:
         raise NothingRead(tree.root)
-    standing, unfound = stands or Standing(), tuple[Diagnostic, ...]()
-    if stands is None:
+    only = None if extent is None else extent.only
+    standing, unfound = Standing(), tuple[Diagnostic, ...]()
+    if extent is not None and extent.stands is not None:
+        standing = extent.stands
+    else:
         standing, unfound = clock.measure("read", lambda: _standing(tree, known, only))
     parsed = clock.measure("parse", lambda: parse_files(sources.files.values(), known))
     named, twice = clock.measure("index", lambda: index(parsed.documents))
-    linked = clock.measure("expand", lambda: linker(named, parsed.poisoned))
+    linked = clock.measure("expand", lambda: by.linker(named, parsed.poisoned))
     catalog = linked.catalog
-    part = catalog
+    judged = catalog
     faults_of = standing.faults
-    if only is not None or since is not None:  # then all that stands is looked at
-        clock.measure("read", lambda: faults_of(jobs=jobs))
-    if only is not None:
-        part = limited(catalog, only, places)
-        left_out = catalog.tenants.keys() - only
-        standing = stands or standing.without(TENANT, left_out, since)
+    if extent is not None or since is not None:  # then all that stands is looked at
+        clock.measure("read", lambda: faults_of(jobs=by.jobs))
+    if extent is not None:
+        judged = limited(catalog, extent.only, extent.places)
+        if extent.stands is None:
+            standing = standing.without(TENANT, catalog.tenants.keys() - extent.only, since)
     found = standing if since is None else merge_standing(since, standing)
     findings = [*sources.faults, *unfound, *parsed.faults, *twice, *linked.faults]
     own, given, unread = clock.measure(
@@ -248,22 +216,24 @@ def judge(
     findings += [*unread, *lost, *faults]
     day = (today or tree.day()) if recorded_moments(records) else None
 
-    def check() -> Checked:
-        return rules(catalog, recorded, records, day, only if others is not None else None)
+    others = None if extent is None else extent.others
 
-    checked = aside(check) if jobs > 1 else check
-    made = emitted(part, found, sources, form, builder, clock)
-    unread_states = clock.measure("read", lambda: faults_of(made.sound, jobs))
+    def check() -> Checked:
+        return by.rules(catalog, recorded, records, day, only if others is not None else None)
+
+    checked = aside(check) if by.jobs > 1 else check
+    made = emitted(judged, found, sources, by.form, by.builder, clock)
+    unread_states = clock.measure("read", lambda: faults_of(made.sound, by.jobs))
     findings += unread_states
-    findings += made.findings if told is None else told
-    moves = clock.measure("validate", lambda: _moves(part, made.builds, found))
+    findings += made.findings if extent is None or extent.told is None else extent.told
+    moves = clock.measure("validate", lambda: _moves(judged, made.builds, found))
     findings += moves
     said = clock.measure("check", checked)
     findings += [*said.whole, *said.by_tenant, *(others or ())]
     levels: set[Level] = set()
     if made.whole:
         levels = {"intent", "inventory"} if recorded else {"intent"}
-    if made.whole and places is None:
+    if made.whole and (extent is None or extent.places is None):
         plans = {build.cluster: build.plan for build in made.builds}
         findings += clock.measure("check", lambda: check_joint_claims(catalog, recorded, plans))
     findings = clock.measure(
@@ -276,7 +246,7 @@ def judge(
         catalog,
         records,
         recorded,
-        made.units if form in ("units", "both") else (),
+        made.units if by.form in ("units", "both") else (),
         tuple(sorted(set(findings), key=sort_key)),
         linked.poisoned,
         _lines(sources, [*own.values(), *(item.record for item in given)]),

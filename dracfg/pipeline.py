@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-from dracfg.building import Builder, Form, build_all
-from dracfg.checking import check_all
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic, sort_key
 from dracfg.emit.apply import AppliedTree, apply
@@ -20,14 +18,14 @@ from dracfg.emit.findings import tree_findings
 from dracfg.emit.layout import OUT
 from dracfg.emit.tree import TreePlan, plan
 from dracfg.inventories import InventoryFile
-from dracfg.judging import Judgement, Reader, Rules, judge
+from dracfg.judging import Judgement, judge
 from dracfg.lower.units import RETIRED
 from dracfg.passes import PIPELINE, Timings, keeping_all, timings_table
-from dracfg.reading import read
 from dracfg.refusals import NoRepository, NothingRead, OutOfScope
 from dracfg.scope import Scope, blocked_units
 from dracfg.source.seen import Seen
 from dracfg.source.tree import Tree
+from dracfg.terms import TO_FILES, Means
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +63,10 @@ def compile_repository(
     scope: Scope | None = None,
     check: bool = False,
     keep_going: bool = False,
-    jobs: int = 1,
     timings: Timings | None = None,
     today: date | None = None,
     seen: Seen | None = None,
-    form: Form = "files",
-    builder: Builder = build_all,
-    rules: Rules = check_all,
-    reader: Reader = read,
+    by: Means = TO_FILES,
 ) -> Compiled:
     """Compiles the repository at `root` into the `out` of its folder.
 
@@ -81,10 +75,7 @@ def compile_repository(
     NoRepository, NothingRead, OutOfScope and `emit.errors.TreeError`.
     """
     clock = timings or Timings()
-    judgement = judge(
-        root, clock, today=today, seen=seen, form=form, jobs=jobs, builder=builder, rules=rules,
-        reader=reader,
-    )  # fmt: skip
+    judgement = judge(root, clock, today=today, seen=seen, by=by)
     out = judgement.root / OUT
     wanted = scope or Scope()
     if judgement.has_errors and not keep_going:

@@ -33,6 +33,7 @@ from dracfg.passes import Timings, keeping_all
 from dracfg.pipeline import Compiled
 from dracfg.plan.jointdemand import joint_demands
 from dracfg.source.seen import Seen
+from dracfg.terms import Extent, Means
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,9 @@ def _amended(
     said = frozenset(check_tenants(tenants_alone(old, only)))
     others = tuple(one for one in last.details.by_tenant if one not in said)
     judged = judge(
-        tree, clock, today=today, seen=seen, sources=states.now, stands=stands, only=only, places=places,
-        form="both", others=others, told=last.details.of_units, linker=states.left.link,
+        tree, clock, today=today, seen=seen, sources=states.now,
+        extent=Extent(only, others, places, stands, told=last.details.of_units),
+        by=Means(form="both", linker=states.left.link),
     )  # fmt: skip
     if judged.has_errors or judged.moves or joint_demands(judged.catalog):
         return None

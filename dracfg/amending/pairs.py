@@ -29,7 +29,7 @@ from dracfg.diff.pair import Pair
 from dracfg.diff.states import State, judge_states, pair_of
 from dracfg.diff.told import Told, documents_of, has_digest
 from dracfg.diff.touched import differing_tenants, tells_all, touched
-from dracfg.judging import Rules, judge
+from dracfg.judging import judge
 from dracfg.link.catalog import Catalog
 from dracfg.link.partners import partners
 from dracfg.model.kept import parse_files
@@ -41,6 +41,7 @@ from dracfg.source import SourceFile, Sources
 from dracfg.source.records import Record
 from dracfg.source.seen import Seen
 from dracfg.source.shared import shared_files
+from dracfg.terms import Extent, Means, Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +131,18 @@ def judge_recalled(
     def rules(sources: Sources) -> Rules:
         return told.rules if sources.files == files.last.files else partial(_rules, files.apart)
 
+    extent = Extent(files.only, others)
     before = judge(
         base.tree, clock, inventories,
-        seen=known, may_be_empty=True, only=files.only, others=others,
-        rules=rules(files.base), sources=files.base, linker=files.left.link,
+        seen=known, may_be_empty=True, sources=files.base, extent=extent,
+        by=Means(rules=rules(files.base), linker=files.left.link),
     )  # fmt: skip
     after = judge(
         head.tree, clock, inventories,
-        today=today, since=before.standing, seen=known, only=files.only, others=others,
-        rules=rules(files.head), sources=files.head,
-        linker=partial(files.left.link, since=before.catalog),
+        today=today, since=before.standing, seen=known, sources=files.head, extent=extent,
+        by=Means(
+            rules=rules(files.head), linker=partial(files.left.link, since=before.catalog)
+        ),
     )  # fmt: skip
     pair = pair_of(base, before, head, after)
     return pair if tells_all(pair, files.only) else None

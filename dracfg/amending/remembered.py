@@ -7,19 +7,18 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from dracfg.amending.inputs import names_in
-from dracfg.building import Builder
 from dracfg.cache.documents import KnownFiles
 from dracfg.cache.outcome import Outcome
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.states import KnownStates
 from dracfg.cache.store import Details, Store
 from dracfg.cache.tenants import KnownTenants
-from dracfg.judging import Judgement, Lines, Reader
+from dracfg.judging import Judgement, Lines
 from dracfg.outcomes import outcome_of
 from dracfg.passes import Timings, keeping_all
 from dracfg.pipeline import Compiled, compile_repository
-from dracfg.reading import read
 from dracfg.source.seen import Seen
+from dracfg.terms import Means
 
 if TYPE_CHECKING:
     from dracfg.amending.recollection import Recollection
@@ -31,11 +30,9 @@ def compile_remembered(
     store: Store,
     *,
     check: bool,
-    jobs: int,
     timings: Timings,
     today: date | None,
-    builder: Builder,
-    reader: Reader = read,
+    by: Means,
 ) -> tuple[Outcome, Lines]:
     """What the whole repository comes to, and the lines of its files.
 
@@ -51,7 +48,9 @@ def compile_remembered(
     if last is not None and tenants is not None:
         from dracfg.amending.compile import amend  # the first run of a repository needs none of it
 
-        amended = amend(tree, last, tenants, known, seen, jobs=jobs, today=today, timings=timings)
+        amended = amend(
+            tree, last, tenants, known, seen, jobs=by.jobs, today=today, timings=timings
+        )
     if amended is not None:
         done, details = amended.compiled, amended.details
         outcome = replace(
@@ -59,8 +58,8 @@ def compile_remembered(
         )
     else:
         done = compile_repository(
-            tree, check=check, jobs=jobs, timings=timings, today=today, seen=seen,
-            form="remembered", builder=builder, reader=reader,
+            tree, check=check, timings=timings, today=today, seen=seen,
+            by=replace(by, form="remembered"),
         )  # fmt: skip
         outcome, details = outcome_of(done), _details(done)
     judged, left = done.judgement, amended.left if amended is not None else None

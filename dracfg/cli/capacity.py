@@ -36,6 +36,7 @@ from dracfg.plan.workloads import (
     counted as with_numbers,
 )
 from dracfg.source.records import Record, read_record
+from dracfg.terms import Extent, Means
 
 _FORMS = ("text", "json")
 
@@ -139,7 +140,9 @@ def command(
         if file is not None:
             judged = judge(root, clock, inventories, today=today, seen=recall(root))
         elif is_document:
-            judged = judge(root, clock, inventories, today=today, seen=recall(root), form="none")
+            judged = judge(
+                root, clock, inventories, today=today, seen=recall(root), by=Means(form="none")
+            )
         else:
             judged = _linked(root, clock, inventories, today)
     require_clusters(judged, inventories)
@@ -207,9 +210,8 @@ def _linked(
         inventories,
         today=today,
         seen=recall(root),
-        only=frozenset(),
-        builder=lambda *_: (),
-        rules=lambda *_: Checked((), ()),
+        extent=Extent(frozenset()),
+        by=Means(builder=lambda *_: (), rules=lambda *_: Checked((), ())),
     )
 
 

@@ -142,6 +142,7 @@ def _judge(
     from dracfg.outcomes import outcome_of_judgement
     from dracfg.pipeline import Judgement, judge
     from dracfg.source.seen import Seen
+    from dracfg.terms import Means
 
     def judged_now() -> Judgement:
         jobs = processors()
@@ -153,9 +154,7 @@ def _judge(
                 level=level or "inventory",
                 today=today,
                 seen=Seen() if no_cache else recall(root),
-                form="none",
-                jobs=jobs,
-                builder=built_by(executor),
+                by=Means(form="none", jobs=jobs, builder=built_by(executor)),
             )
 
     judged = judged_now()

@@ -46,7 +46,7 @@ from dracfg.source.seen import Seen
 from dracfg.source.tree import DiskTree
 
 if TYPE_CHECKING:
-    from dracfg.judging import Reader
+    from dracfg.terms import Reader
 
 _MOST_UNITS = 20
 
@@ -177,25 +177,23 @@ def _compile(
         from dracfg.outcomes import outcome_of
         from dracfg.pipeline import compile_repository
         from dracfg.scope import Scope
+        from dracfg.terms import TO_FILES
 
-        builder = built_by(executor)
+        means = replace(TO_FILES, jobs=beside, reader=reader, builder=built_by(executor))
         if store is not None:
             from dracfg.amending.remembered import compile_remembered
 
             return compile_remembered(
-                tree, store, check=check, jobs=beside, timings=clock, today=today, builder=builder,
-                reader=reader,
-            )  # fmt: skip
+                tree, store, check=check, timings=clock, today=today, by=means
+            )
         done = compile_repository(
             tree,
             scope=Scope(clusters, tenants),
             check=check,
             keep_going=keep_going,
-            jobs=beside,
             timings=clock,
             today=today,
-            builder=builder,
-            reader=reader,
+            by=means,
         )
     return outcome_of(done), done.judgement.lines
 

@@ -86,9 +86,10 @@ def command(
     from dracfg.live.verification import verify
     from dracfg.pipeline import compile_repository
     from dracfg.scope import Scope
+    from dracfg.terms import Means
 
     with repository_errors():
-        compiled = compile_repository(root, check=True, form="both")
+        compiled = compile_repository(root, check=True, by=Means(form="both"))
     judged = compiled.judgement
     cluster = _cluster(judged.catalog, name)
     try:

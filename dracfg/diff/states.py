@@ -7,6 +7,7 @@ is checked out. Knows how states are named; nothing of what is compared in them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -38,6 +39,7 @@ from dracfg.source.git import (
 from dracfg.source.revisiontree import revision_tree
 from dracfg.source.seen import Seen
 from dracfg.source.tree import DiskTree, Tree
+from dracfg.terms import Extent, Means
 
 WORK_TREE = "work tree"
 _HISTORY = (
@@ -121,18 +123,22 @@ def judge_states(
         others = None
         if only is not None and base_run is None and head_run is not None:
             others = head_run.of_others(documents[1], only)
+        extent = None if only is None else Extent(only, others)
         before = judge(
             base.tree, clock, inventories,
-            seen=known, may_be_empty=True, only=only, others=others, jobs=jobs,
-            rules=check_all if base_run is None else base_run.rules, sources=sources[0],
+            seen=known, may_be_empty=True, sources=sources[0], extent=extent,
+            by=Means(jobs=jobs, rules=check_all if base_run is None else base_run.rules),
         )  # fmt: skip
-        if only is not None and others is None:
-            others = of_others(before, only)
+        if extent is not None and extent.others is None:
+            extent = replace(extent, others=of_others(before, extent.only))
         after = judge(
             head.tree, clock, inventories,
-            today=today, since=before.standing, seen=known, only=only, others=others, jobs=jobs,
-            rules=check_all if head_run is None else head_run.rules, sources=sources[1],
-            linker=partial(link, since=before.catalog),
+            today=today, since=before.standing, seen=known, sources=sources[1], extent=extent,
+            by=Means(
+                jobs=jobs,
+                rules=check_all if head_run is None else head_run.rules,
+                linker=partial(link, since=before.catalog),
+            ),
         )  # fmt: skip
         return pair_of(base, before, head, after)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from dracfg.shards.part import Inputs, inputs_of, part_of, to_json
 from dracfg.shards.shard import Shard
 from dracfg.source.standing import Standing
 from dracfg.source.tree import DiskTree
+from dracfg.terms import TO_FILES
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ def compile_shard(
 
     with _told(parts.path(shard.name)):
         parts.drop(shard.name)
-    judgement = judge(tree, timings, today=day, form="files", jobs=executor.beside, builder=builder)
+    means = replace(TO_FILES, jobs=executor.beside, builder=builder)
+    judgement = judge(tree, timings, today=day, by=means)
     kept = None
     if not judgement.has_errors:
         part = part_of(shard, day, inputs, judgement.checked, builds)
@@ -101,9 +104,8 @@ def merge_shards(
     def rules(*_catalog: object) -> Checked:
         return parts[0].checked
 
-    return compile_repository(
-        tree, check=check, jobs=jobs, timings=timings, today=day, builder=builder, rules=rules
-    )
+    means = replace(TO_FILES, jobs=jobs, builder=builder, rules=rules)
+    return compile_repository(tree, check=check, timings=timings, today=day, by=means)
 
 
 @contextmanager

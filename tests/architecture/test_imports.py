@@ -39,6 +39,7 @@ ORDER = (
     "checking",
     "reading",
     "building",
+    "terms",
     "judging",
     "pipeline",
     "outcomes",

@@ -10,6 +10,7 @@ import pytest
 
 from dracfg import aside
 from dracfg.pipeline import judge
+from dracfg.terms import Means
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,7 +86,7 @@ def test_where_processes_do_not_fork_the_work_is_done_here(monkeypatch: pytest.M
     "root", [ROOT, ROOT / "tests" / "golden" / "metadata"], ids=lambda r: r.name
 )
 def test_a_judgement_is_the_same_with_rules_beside(root: Path) -> None:
-    alone, beside = judge(root), judge(root, jobs=2)
+    alone, beside = judge(root), judge(root, by=Means(jobs=2))
     assert alone.findings == beside.findings
     assert [unit.path for unit in alone.units] == [unit.path for unit in beside.units]
     assert alone.verdict == beside.verdict

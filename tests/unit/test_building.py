@@ -11,6 +11,7 @@ from dracfg.building import built_by
 from dracfg.executors.executor import Executor
 from dracfg.executors.ordered import Pool
 from dracfg.pipeline import judge
+from dracfg.terms import Means
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,9 +34,8 @@ class Noting(Executor):
 
 def test_the_largest_clusters_are_begun_first() -> None:
     executor = Noting()
-    judged = judge(
-        ROOT, form="files", builder=built_by(executor, lambda names: sorted(names)[::-1])
-    )
+    builder = built_by(executor, lambda names: sorted(names)[::-1])
+    judged = judge(ROOT, by=Means(form="files", builder=builder))
     sizes = [len(judged.catalog.tenants_on(name)) for name in executor.given]
     assert sizes == sorted(sizes, reverse=True)
     assert len({*sizes}) > 1
@@ -44,7 +44,7 @@ def test_the_largest_clusters_are_begun_first() -> None:
 
 def test_they_come_back_in_order() -> None:
     executor = Noting()
-    judged = judge(ROOT, form="none")
+    judged = judge(ROOT, by=Means(form="none"))
     names = sorted(judged.catalog.clusters, key=lambda name: len(judged.catalog.tenants_on(name)))
     built = built_by(executor, lambda _names: names)(judged.catalog, judged.standing, "none")
     assert [one.cluster for one in built] == names != executor.given

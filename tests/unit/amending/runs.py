@@ -6,12 +6,12 @@ from datetime import date
 from pathlib import Path
 
 from dracfg.amending.remembered import compile_remembered
-from dracfg.building import build_all
 from dracfg.cache.outcome import Outcome
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Store
 from dracfg.passes import Timings
 from dracfg.source.tree import DiskTree
+from dracfg.terms import TO_FILES
 
 TODAY = date(2026, 11, 29)
 
@@ -21,8 +21,7 @@ def run(root: Path, *, check: bool = False, today: date | None = TODAY) -> Outco
         AskedTree(DiskTree(root), aside="out"),
         Store(root, "out", (str(today),)),
         check=check,
-        jobs=1,
         timings=Timings(),
         today=today,
-        builder=build_all,
+        by=TO_FILES,
     )[0]

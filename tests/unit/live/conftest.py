@@ -22,6 +22,7 @@ import yaml
 from dracfg.live.connection import Connection
 from dracfg.live.kubeconfig import Access, connect
 from dracfg.pipeline import Judgement, compile_repository
+from dracfg.terms import Means
 
 ROOT = Path(__file__).parents[3]
 KINDS = {
@@ -276,7 +277,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judgement:
     root = tmp_path_factory.mktemp("example")
     for folder in ("catalog", "tenants"):
         shutil.copytree(ROOT / folder, root / folder)
-    done = compile_repository(root, form="both")
+    done = compile_repository(root, by=Means(form="both"))
     assert done.applied is not None
     return done.judgement
 

@@ -14,6 +14,7 @@ from dracfg.pipeline import judge
 from dracfg.shards.errors import PartError
 from dracfg.shards.part import Part, from_json, part_of, to_json
 from dracfg.shards.shard import Shard
+from dracfg.terms import Means
 
 ROOT = Path(__file__).parents[3]
 RELEASE = "1.0.0 (this one)"
@@ -28,7 +29,7 @@ def made() -> tuple[Part, object]:
         builds.extend(build(catalog, standing, form, name) for name in catalog.clusters)
         return builds
 
-    judged = judge(ROOT, form="files", builder=builder)
+    judged = judge(ROOT, by=Means(form="files", builder=builder))
     inputs = ((("read", "catalog/a.yaml", "1"), "digest"),)
     return part_of(Shard(1, 1), None, inputs, judged.checked, builds), (judged.catalog, builds)
 
