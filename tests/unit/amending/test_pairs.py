@@ -110,7 +110,12 @@ def quiet(rng: random.Random, root: Path) -> Iterator[Callable[[], None]]:
         first = document["spec"]["profiles"][0]
         document["spec"]["profiles"].append({**first, "name": f"more-{rng.randint(0, 99)}"})
 
-    changes = [described, regrouped, regrouped, frozen, spare, more_profiles]
+    def less(document: dict[str, Any]) -> None:
+        numbers = document["spec"]["entitlements"][0]["guaranteed"]
+        if isinstance(numbers, dict) and next(iter(numbers.values())) > 1:
+            spare(document)
+
+    changes = [described, regrouped, regrouped, frozen, less, more_profiles]
     while True:
         yield partial(edit, rng.choice(tenants(root)), rng.choice(changes))
 
