@@ -20,7 +20,13 @@ from dracfg.cli.capacitytext import answer_text
 from dracfg.cli.capacityusage import recorded
 from dracfg.cli.output import OutputFile, counted, show_facts, text_width
 from dracfg.cli.progress import progress
-from dracfg.cli.repository import chosen_clusters, hint, repository_errors, require_clusters
+from dracfg.cli.repository import (
+    chosen_clusters,
+    hint,
+    repository_errors,
+    require_clusters,
+    side_by_side,
+)
 from dracfg.diagnostics.render.document import report
 from dracfg.diagnostics.render.text import render
 from dracfg.pipeline import InventoryFile, Judgement, Timings, judge
@@ -140,9 +146,8 @@ def command(
         if file is not None:
             judged = judge(root, clock, inventories, today=today, seen=recall(root))
         elif is_document:
-            judged = judge(
-                root, clock, inventories, today=today, seen=recall(root), by=Means(form="none")
-            )
+            with side_by_side() as means:
+                judged = judge(root, clock, inventories, today=today, seen=recall(root), by=means)
         else:
             judged = _linked(root, clock, inventories, today)
     require_clusters(judged, inventories)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dracfg.aside import processors
 from dracfg.cache.outcome import Outcome
 from dracfg.cache.store import Store
 from dracfg.cli import options
@@ -22,7 +21,13 @@ from dracfg.cli.output import (
     waived_lines,
 )
 from dracfg.cli.progress import progress
-from dracfg.cli.repository import Lines, lines_below, repository_errors, require_clusters
+from dracfg.cli.repository import (
+    Lines,
+    lines_below,
+    repository_errors,
+    require_clusters,
+    side_by_side,
+)
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics.registry import Level
 from dracfg.diagnostics.render.document import report
@@ -135,18 +140,13 @@ def _judge(
     no_cache: bool,
 ) -> tuple[Outcome, Lines]:
     """Works it out, and once more where something was mended."""
-    from dracfg.building import built_by
     from dracfg.cache.seen import recall
-    from dracfg.executors.executor import open_executor
-    from dracfg.executors.spec import ExecutorSpec
     from dracfg.outcomes import outcome_of_judgement
     from dracfg.pipeline import Judgement, judge
     from dracfg.source.seen import Seen
-    from dracfg.terms import Means
 
     def judged_now() -> Judgement:
-        jobs = processors()
-        with repository_errors(), open_executor(ExecutorSpec(), jobs) as executor:
+        with repository_errors(), side_by_side() as means:
             return judge(
                 root,
                 clock,
@@ -154,7 +154,7 @@ def _judge(
                 level=level or "inventory",
                 today=today,
                 seen=Seen() if no_cache else recall(root),
-                by=Means(form="none", jobs=jobs, builder=built_by(executor)),
+                by=means,
             )
 
     judged = judged_now()

@@ -1,4 +1,4 @@
-"""Turns what keeps a repository from being read or written into a plain message and exit code 3."""
+"""Judges repositories for commands; what keeps one from being read is a plain message and exit code 3."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from dracfg.refusals import NoRepository, NothingRead, OutOfScope
 if TYPE_CHECKING:
     from dracfg.inventories import InventoryFile
     from dracfg.pipeline import Judgement
+    from dracfg.terms import Means
 
 
 Lines = Callable[[str], Sequence[str]]
@@ -54,6 +55,20 @@ def executor_errors() -> Iterator[None]:
         yield
     except ExecutorError as refused:
         raise click.ClickException(f"{refused}; nothing was written") from None
+
+
+@contextmanager
+def side_by_side() -> Iterator[Means]:
+    """The means by which all processors judge a repository; nothing is kept of its units."""
+    from dracfg.aside import processors
+    from dracfg.building import built_by
+    from dracfg.executors.executor import open_executor
+    from dracfg.executors.spec import ExecutorSpec
+    from dracfg.terms import Means
+
+    jobs = processors()
+    with open_executor(ExecutorSpec(), jobs) as executor:
+        yield Means(form="none", jobs=jobs, builder=built_by(executor))
 
 
 def lines_below(root: Path) -> Lines:

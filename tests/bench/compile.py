@@ -32,7 +32,7 @@ PERCENT = 1
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measured thing; `objects` is what it made, 0 where it makes none."""
+    """One measured thing; `objects` is what it made or judged, 0 where that is not all of them."""
 
     what: str
     cost: Cost
@@ -53,15 +53,17 @@ def measure(root: Path, jobs: int) -> Iterator[Row]:
     told: list[str | Path] = ["-q", "-C", root, "--format", "concise"]
     compile_ = [*dracfg, "compile", *told, "--jobs", str(jobs)]
     check = [*dracfg, "check", *told]
-    cold = run(compile_)
+    bare = [*check, "--no-cache"]
+    judged, cold = run(bare), run(compile_)
     tree = tree_of(root / "out")
     yield Row(COLD, cold, tree.objects, tree.bytes)
+    yield Row("check --no-cache, no tree stands", judged, tree.objects)
     yield Row("no-op compile", run(compile_))
     change_one(root)
     yield Row("compile of one changed tenant", run(compile_))
     yield Row("check, after a compile", run(check))
     yield Row("compile --no-cache, no change", run([*compile_, "--no-cache"]))
-    yield Row("check --no-cache", run([*check, "--no-cache"]))
+    yield Row("check --no-cache", run(bare), tree.objects)
     yield Row("capacity", run([*dracfg, "capacity", "-C", root, "--format", "json"], most=1))
     if shutil.which("git") is None:
         print("no git: the diff is left out", file=sys.stderr)
@@ -110,7 +112,7 @@ def table(found: Sequence[Row]) -> Iterator[str]:
             f"{cost.cpu:.2f}",
             f"{cost.peak:,.0f}" if cost.peak else "",
             f"{row.speed(cost.wall):,.0f}" if makes else "",
-            f"{row.bytes / cost.wall / 1e6:.1f}" if makes else "",
+            f"{row.bytes / cost.wall / 1e6:.1f}" if row.bytes else "",
             f"{cost.cpu / cold.cost.cpu:.0%}" if same else "",
             f"{row.speed(cost.wall) / beside.speed(beside.cost.wall):.2f}" if beside else "",
             f"{row.speed(cost.cpu) / beside.speed(beside.cost.cpu):.2f}" if beside else "",
