@@ -143,7 +143,7 @@ def _cases() -> Iterator[Any]:
             yield pytest.param(path, case, id=f"{path}-{number}")
 
 
-@pytest.mark.parametrize(("path", "case"), _cases())
+@pytest.mark.parametrize(("path", "case"), [*_cases()])
 def test_a_change_of_one_field(path: str, case: Data) -> None:
     kind, _, own = path.partition(".")
     at = case.get("at", own).split(".")
