@@ -6,7 +6,7 @@ import pytest
 
 from dracfg.check.catalog import check_catalog
 from dracfg.check.objects import check_units
-from dracfg.lower.artifact import Artifact, Origin, Unit
+from dracfg.lower.artifact import Artifact, Origin, Unit, in_namespaces
 
 ORIGIN = Origin("tenants/vision.yaml", "Tenant", "vision", ("spec", "profiles", 0))
 
@@ -310,3 +310,26 @@ def test_a_limit_is_that_of_the_minor_however_often_the_claim_was_judged(build):
         "ResourceClaimTemplate a",
         "ResourceClaimTemplate b",
     ]
+
+
+@pytest.mark.parametrize(
+    "faulty",
+    [
+        thing("Deployment", api_version="apps/v1", spec={"replicas": "three"}),
+        thing("ResourceClaimTemplate", api_version="resource.k8s.io/v1", spec={"spec": {"x": 1}}),
+        thing(name="A_b"),
+        thing(metadata={"labels": {"kueue.x-k8s.io/queue-name": "a" * 64}}),
+        thing(metadata={"labels": {"a b": "c"}}),
+        thing(metadata={"annotations": {"a": "b" * 300_000}}),
+        thing(metadata={"annotations": {"argocd.argoproj.io/tracking-id": "a"}}),
+    ],
+    ids=lambda one: f"{one['kind']} {list(one['metadata'])[-1]}",
+)
+def test_objects_that_are_alike_are_judged_as_if_they_were_not(build, faulty):
+    """Whoever is like another is passed over, so no finding may tell their namespaces apart."""
+    catalog = build().catalog
+    alike = in_namespaces(faulty, "x.yaml", ORIGIN, [("a", ()), ("b", ()), ("c", ())])
+    apart = tuple(one._replace(like=None) for one in alike)
+    found = check_units(catalog, [Unit("east/tenants/vision", tuple(alike))])
+    assert found
+    assert found == check_units(catalog, [Unit("east/tenants/vision", apart)])
