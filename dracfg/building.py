@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic_core import to_json
 
@@ -186,9 +186,9 @@ def shared(catalog: Catalog, builds: Iterable[ClusterBuild]) -> tuple[Unit, ...]
 
 def states_of(unit: Unit) -> dict[str, bytes]:
     """The objects of a unit's files that the next compile reads, as JSON by their path."""
-    by_file: dict[str, list[Any]] = {}
-    for artifact in unit.artifacts:
-        by_file.setdefault(artifact.file, []).append(artifact.object)
-    paths = {f"{unit.path}/{file}": objects for file, objects in by_file.items()}
+    held = {f"{unit.path}/{file}": artifacts for file, artifacts in unit.by_file().items()}
     # Pydantic's own writer takes a fraction of the time that the standard library's does.
-    return {path: to_json(paths[path]) for path in filter(is_state_file, paths)}
+    return {
+        path: to_json([artifact.object for artifact in held[path]])
+        for path in filter(is_state_file, held)
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from dracfg.check.rule import Rule
 from dracfg.diagnostics import Diagnostic, Related, diagnose
@@ -59,15 +59,11 @@ def stands_twice_at_a_tenant(catalog: Catalog) -> Iterator[Diagnostic]:
 def _in_tenant(document: kinds.Tenant) -> Iterator[Diagnostic]:
     spec = document.spec
     names = [entitlement.name for entitlement in spec.entitlements]
-    if _is_any_twice(names):
-        yield from _twice(document, "entitlement", names, lambda i: ("entitlements", i, "name"))
+    yield from _twice(document, "entitlement", names, lambda i: ("entitlements", i, "name"))
     names = [profile.name for profile in spec.profiles]
-    if _is_any_twice(names):
-        yield from _twice(document, "profile", names, lambda i: ("profiles", i, "name"))
-    places = [(one.name, cluster) for one in spec.namespaces for cluster in one.clusters]
-    if _is_any_twice(places):
-        names = [f"{name} on {cluster}" for name, cluster in places]
-        yield from _twice(document, "namespace", names, lambda n: _cluster_place(spec, n))
+    yield from _twice(document, "profile", names, lambda i: ("profiles", i, "name"))
+    names = [f"{one.name} on {cluster}" for one in spec.namespaces for cluster in one.clusters]
+    yield from _twice(document, "namespace", names, lambda n: _cluster_place(spec, n))
     for i, profile in enumerate(spec.profiles):
         if len(profile.requests) > 1:
             yield from _among_requests(document, i, profile)
@@ -149,15 +145,11 @@ def _in_policy(document: kinds.SharingPolicy) -> Iterator[Diagnostic]:
         )
 
 
-def _is_any_twice(names: Sequence[Hashable]) -> bool:
-    return len(set(names)) < len(names)
-
-
 def _twice(
     document: Spec, what: str, names: Sequence[str], place: Callable[[int], Steps]
 ) -> Iterator[Diagnostic]:
     """The names that stand before already; `place` leads to a name by its number."""
-    if not _is_any_twice(names):
+    if len(set(names)) == len(names):
         return
     first: dict[str, int] = {}
     for i, name in enumerate(names):

@@ -34,11 +34,7 @@ def outline(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
 
     @wraps(function)
     def remembered(tenant: _T) -> _R:
-        known = tenant.outlines
-        if key not in known:
-            known[key] = function(tenant)
-        answer: _R = known[key]
-        return answer
+        return outlined(tenant, key, lambda: function(tenant))
 
     return remembered
 

@@ -1,8 +1,7 @@
 """How text stands in Markdown pages for people.
 
 Everything from the catalog is escaped where it meets Markdown and quoted where it meets a shell.
-Knows no page. Pages that every compile writes are made by functions: to compile a template takes
-longer than a small repository's other pages together.
+Knows no page. Pages that every compile writes are made by functions (docs/decisions/0010).
 """
 
 from __future__ import annotations
