@@ -20,7 +20,9 @@ from dracfg.check.standing import Clash, clashes
 from dracfg.check.versions import check_versions
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
+from dracfg.emit.ahead import MANY_UNITS, put_ahead
 from dracfg.emit.files import manifest, render_unit
+from dracfg.emit.stage import Stage
 from dracfg.emit.tree import UnitFiles
 from dracfg.emit.yaml import Writer
 from dracfg.executors.executor import Executor
@@ -72,31 +74,52 @@ class ClusterBuild:
     sound: tuple[str, ...] = ()
 
 
-Builder = Callable[[Catalog, Standing, Form], Sequence[ClusterBuild]]
+@dataclass(frozen=True, slots=True)
+class Building:
+    """Clusters that are being built; `results` waits for them.
+
+    `attend`, called now and then, keeps others busy with them while this process does something else;
+    it is None where they are built here, when they are asked for.
+    """
+
+    results: Callable[[], Sequence[ClusterBuild]]
+    attend: Callable[[], None] | None = None
+
+
+Builder = Callable[[Catalog, Standing, Form], Building]
 """Who builds the clusters of a catalog, in its order: all of them, or some and leaves others out."""
 
 
-def build_all(catalog: Catalog, standing: Standing, form: Form) -> tuple[ClusterBuild, ...]:
+def build_all(catalog: Catalog, standing: Standing, form: Form) -> Building:
     """Every cluster, one after the other."""
-    return tuple(build(catalog, standing, form, name) for name in catalog.clusters)
+    work = partial(build, catalog, standing, form, None)
+    return Building(lambda: tuple(map(work, catalog.clusters)))
 
 
 def built_by(
-    executor: Executor, chosen: Callable[[Iterable[str]], Sequence[str]] = tuple
+    executor: Executor,
+    chosen: Callable[[Iterable[str]], Sequence[str]] = tuple,
+    stage: Stage | None = None,
 ) -> Builder:
     """Builds the clusters that are `chosen` by an executor; units never come from elsewhere.
 
     Those with the most tenants are begun first, so that none of them is left to one process at the end.
+    With a `stage` files are put there by those who make them, if they work on this machine.
     """
 
-    def builder(catalog: Catalog, standing: Standing, form: Form) -> tuple[ClusterBuild, ...]:
-        work = partial(build, catalog, standing, form)
+    def builder(catalog: Catalog, standing: Standing, form: Form) -> Building:
+        work = partial(build, catalog, standing, form, stage if executor.is_local else None)
         names = chosen(catalog.clusters)
         if not _is_small(form):
-            return tuple(map(work, names))
+            return Building(lambda: tuple(map(work, names)))
         largest_first = sorted(names, key=lambda name: -len(catalog.tenants_on(name)))
-        built = dict(zip(largest_first, executor.map(work, largest_first), strict=True))
-        return tuple(built[name] for name in names)
+        begun = executor.begin(work, largest_first)
+
+        def results() -> tuple[ClusterBuild, ...]:
+            built = dict(zip(largest_first, begun.results, strict=True))
+            return tuple(built[name] for name in names)
+
+        return Building(results, begun.attend)
 
     return builder
 
@@ -129,8 +152,10 @@ def build_cluster(catalog: Catalog, cluster: Cluster, standing: Standing) -> Clu
     )
 
 
-def build(catalog: Catalog, standing: Standing, form: Form, name: str) -> ClusterBuild:
-    """The cluster of a name, with its units kept in this form.
+def build(
+    catalog: Catalog, standing: Standing, form: Form, stage: Stage | None, name: str
+) -> ClusterBuild:
+    """The cluster of a name, with its units kept in this form; files of many go to the `stage`, if given.
 
     Without units, what needs a gate isn't told any more: then little has to be kept, or sent.
     """
@@ -139,7 +164,9 @@ def build(catalog: Catalog, standing: Standing, form: Form, name: str) -> Cluste
     if form == "units":
         return made
     if form != "none":
-        made = replace(made, rendered=render(made.units, stands, remembered=form == "remembered"))
+        stage = stage if len(made.units) > MANY_UNITS else None
+        rendered = render(made.units, stands, stage, remembered=form == "remembered")
+        made = replace(made, rendered=rendered)
     if not _is_small(form):
         return made
     return replace(made, units=(), plan=replace(made.plan, uses=()))
@@ -151,15 +178,23 @@ def _is_small(form: Form) -> bool:
 
 
 def render(
-    units: Iterable[Unit], standing: Standing = NOTHING, *, remembered: bool = False
+    units: Iterable[Unit],
+    standing: Standing = NOTHING,
+    stage: Stage | None = None,
+    *,
+    remembered: bool = False,
 ) -> Rendered:
-    """Units as their files, where what was recognized in what is `standing` is not written again."""
+    """Units as their files, where what was recognized in what is `standing` is not made again.
+
+    With a `stage` they are written there as they are made.
+    """
     files: list[UnitFiles] = []
     sizes: dict[str, int] = {}
     states: dict[str, bytes] = {}
     writer = _writer()
     for unit in units:
-        files.append(render_unit(unit, writer, standing))
+        made = render_unit(unit, writer, standing)
+        files.append(made if stage is None else put_ahead(stage, made))
         sizes[unit.path] = len(unit.artifacts)
         states |= states_of(unit) if remembered else {}
     return Rendered(tuple(files), sizes, states)

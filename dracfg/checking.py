@@ -5,7 +5,7 @@ Knows no emitted object: rules on those are the pipeline's to call, once they ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
 
 from dracfg.allocate import Inventory
@@ -51,14 +51,16 @@ def check_all(
     records: Mapping[str, Sequence[Record]],
     today: date | None,
     only: Collection[str] | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Checked:
     """The findings of all rules; `inventories` and `records` are by the names of the clusters.
 
-    With `only`, of tenants that are judged one by one these are, and their partners.
+    With `only`, of tenants that are judged one by one these are, and their partners. `meanwhile` is
+    called between rules.
     """
     tenants = catalog if only is None else tenants_alone(catalog, only)
-    whole = tuple(_of_catalog(catalog, inventories, records, today))
-    found = check_tenants(tenants)
+    whole = tuple(_of_catalog(catalog, inventories, records, today, meanwhile))
+    found = check_tenants(tenants, meanwhile)
     for tenant in catalog.tenants.values():
         partners_of(tenant)
         asks_jointly(tenant)
@@ -70,10 +72,12 @@ def _of_catalog(
     inventories: Mapping[str, Inventory],
     records: Mapping[str, Sequence[Record]],
     today: date | None,
+    meanwhile: Callable[[], None],
 ) -> Iterator[Diagnostic]:
-    yield from check_catalog(catalog)
+    yield from check_catalog(catalog, meanwhile)
     yield from check_opaque(catalog)
     yield from check_guarantees(catalog, inventories)
+    meanwhile()
     nodes = nodes_of(catalog, inventories, records)
     yield from check_inventory(catalog, inventories, nodes)
     yield from check_recorded_proofs(catalog, inventories)
@@ -82,6 +86,7 @@ def _of_catalog(
     yield from check_pod_schedulers(catalog, records)
     yield from check_network_names(inventories, records)
     yield from check_recorded_metadata(catalog, inventories, records)
+    meanwhile()
     if moments := recorded_moments(records):
         yield from check_freshness(moments, today)
     yield from check_disjoint(catalog, inventories)

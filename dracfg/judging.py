@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal
 
@@ -17,11 +17,10 @@ from dracfg.allocate.recorded import cluster_inventories, cluster_records
 from dracfg.aside import aside
 from dracfg.building import (
     NOTHING_RENDERED,
-    Builder,
+    Building,
     ClusterBuild,
     Form,
     Rendered,
-    build_all,
     render,
     shared,
     together,
@@ -131,16 +130,10 @@ class Emitted:
 
 
 def emitted(
-    catalog: Catalog,
-    standing: Standing,
-    sources: Sources,
-    form: Form = "units",
-    builder: Builder = build_all,
-    clock: Timings | None = None,
+    catalog: Catalog, building: Building, sources: Sources, form: Form, clock: Timings
 ) -> Emitted:
-    """Builds the clusters of a catalog, and what belongs to all of them, and judges what came out."""
-    clock = clock or Timings()
-    builds = tuple(clock.measure("build", lambda: builder(catalog, standing, form)))
+    """Waits for the clusters of a catalog, makes what belongs to all of them, and judges what came out."""
+    builds = tuple(clock.measure("build", building.results))
     whole = len(builds) == len(catalog.clusters)
     common = shared(catalog, builds) if whole else ()
     rendered = clock.measure("build", lambda: _rendered(builds, common, form))
@@ -218,11 +211,13 @@ def judge(
 
     others = None if extent is None else extent.others
 
-    def check() -> Checked:
-        return by.rules(catalog, recorded, records, day, only if others is not None else None)
+    def check(meanwhile: Callable[[], None]) -> Checked:
+        asked = only if others is not None else None
+        return by.rules(catalog, recorded, records, day, asked, meanwhile)
 
-    checked = aside(check) if by.jobs > 1 else check
-    made = emitted(judged, found, sources, by.form, by.builder, clock)
+    building = clock.measure("build", lambda: by.builder(judged, found, by.form))
+    checked = clock.measure("check", lambda: _checked(check, building, by.jobs))
+    made = emitted(judged, building, sources, by.form, clock)
     unread_states = clock.measure("read", lambda: faults_of(made.sound, by.jobs))
     findings += unread_states
     findings += made.findings if extent is None or extent.told is None else extent.told
@@ -256,6 +251,17 @@ def judge(
         made.findings,
         made.rendered,
     )
+
+
+def _checked(
+    check: Callable[[Callable[[], None]], Checked], building: Building, jobs: int
+) -> Callable[[], Checked]:
+    """What rules find: here while others build, elsewhere while this process does, or when asked for."""
+    if building.attend is not None:
+        found = check(building.attend)
+        return lambda: found
+    work = partial(check, lambda: None)
+    return aside(work) if jobs > 1 else work
 
 
 def _waive(

@@ -98,7 +98,7 @@ def compile_repository(
     findings = tuple(sorted((*judgement.findings, *met), key=sort_key))
     if check or any(finding.is_error for finding in met):
         return Compiled(judgement, tree, None, findings)
-    applied = clock.measure("emit", lambda: apply(tree))
+    applied = clock.measure("emit", lambda: apply(tree, stage=by.stage))
     return Compiled(judgement, tree, applied, findings)
 
 

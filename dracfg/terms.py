@@ -13,6 +13,7 @@ from dracfg.building import Builder, Form, build_all
 from dracfg.checking import Checked, check_all
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
+from dracfg.emit.stage import Stage
 from dracfg.link.catalog import Catalog
 from dracfg.link.index import Index
 from dracfg.link.linker import Linked, link
@@ -30,6 +31,7 @@ Rules = Callable[
         Mapping[str, Sequence[Record]],
         date | None,
         Collection[str] | None,
+        Callable[[], None],
     ],
     Checked,
 ]
@@ -63,9 +65,10 @@ class Means:
     """By whom a state is worked out, and what is kept of it.
 
     `form` says as what units are kept; as files alone they take the least memory. With more than one of
-    `jobs` tenants' files are read side by side, and `rules` run in a process of their own. The `linker`
+    `jobs` tenants' files are read side by side, and `rules` run beside the `builder`. The `linker`
     makes the catalog of the documents, which the `reader` reads. Where the `builder` leaves clusters
-    out, what belongs to all together is neither made nor judged.
+    out, what belongs to all together is neither made nor judged. In the `stage`, if there is one, it has
+    put files together for the tree.
     """
 
     form: Form = "units"
@@ -74,6 +77,7 @@ class Means:
     linker: Linker = link
     rules: Rules = check_all
     builder: Builder = build_all
+    stage: Stage | None = None
 
 
 ALONE = Means()

@@ -14,7 +14,7 @@ from dracfg.amending.recollection import Forgotten, Recollection
 from dracfg.amending.standing import standing_of
 from dracfg.amending.states import States, states_of
 from dracfg.aside import aside
-from dracfg.building import Rendered
+from dracfg.building import Rendered, build_all
 from dracfg.cache.documents import KnownFiles
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Details, Last
@@ -124,7 +124,9 @@ def _amended(
     )  # fmt: skip
     if judged.has_errors or judged.moves or joint_demands(judged.catalog):
         return None
-    was = emitted(limited(old, only, places), judged.standing, states.before, "both", clock=clock)
+    before = limited(old, only, places)
+    building = build_all(before, judged.standing, "both")
+    was = emitted(before, building, states.before, "both", clock)
     kept = (*others, *(one for one in last.details.of_units if one not in was.findings))
     if {*was.findings} != {*judged.of_units}:
         return None

@@ -6,7 +6,7 @@ those that differ between any two of base, head and last run, and those of their
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -155,9 +155,10 @@ def _rules(
     records: Mapping[str, Sequence[Record]],
     today: date | None,
     _only: Collection[str] | None,
+    meanwhile: Callable[[], None],
 ) -> Checked:
     """What rules find but of those whom the last run can be asked about."""
-    return check_all(catalog, inventories, records, today, apart)
+    return check_all(catalog, inventories, records, today, apart, meanwhile)
 
 
 def _of_others(details: Details, files: _Files, seen: Seen) -> tuple[Diagnostic, ...]:

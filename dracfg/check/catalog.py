@@ -7,7 +7,7 @@ holds one against another, or looks at none stands in RULES.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from dracfg.check import (
@@ -127,14 +127,24 @@ TENANT_RULES: tuple[Rule, ...] = (
 )
 
 
-def check_catalog(catalog: Catalog) -> tuple[Diagnostic, ...]:
-    """What rules find that need the whole catalog; a finding made twice is kept once."""
-    return _found(RULES, catalog)
+def check_catalog(
+    catalog: Catalog, meanwhile: Callable[[], None] = lambda: None
+) -> tuple[Diagnostic, ...]:
+    """What rules find that need the whole catalog; a finding made twice is kept once.
+
+    `meanwhile` is called between them.
+    """
+    return _found(RULES, catalog, meanwhile)
 
 
-def check_tenants(catalog: Catalog) -> tuple[Diagnostic, ...]:
-    """What rules find of the catalog's tenants, one by one; a finding made twice is kept once."""
-    return _found(TENANT_RULES, catalog)
+def check_tenants(
+    catalog: Catalog, meanwhile: Callable[[], None] = lambda: None
+) -> tuple[Diagnostic, ...]:
+    """What rules find of the catalog's tenants, one by one; a finding made twice is kept once.
+
+    `meanwhile` is called between them.
+    """
+    return _found(TENANT_RULES, catalog, meanwhile)
 
 
 def tenants_alone(catalog: Catalog, names: Iterable[str]) -> Catalog:
@@ -149,6 +159,11 @@ def tenants_alone(catalog: Catalog, names: Iterable[str]) -> Catalog:
     return replace(catalog, tenants=tenants)
 
 
-def _found(rules: Iterable[Rule], catalog: Catalog) -> tuple[Diagnostic, ...]:
-    found = (finding for rule in rules for finding in rule(catalog))
-    return tuple(dict.fromkeys(found))
+def _found(
+    rules: Iterable[Rule], catalog: Catalog, meanwhile: Callable[[], None]
+) -> tuple[Diagnostic, ...]:
+    found: dict[Diagnostic, None] = {}
+    for rule in rules:
+        found |= dict.fromkeys(rule(catalog))
+        meanwhile()
+    return tuple(found)

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from dracfg.building import Building
 from dracfg.cache.seen import recall
 from dracfg.check.manifests import check_manifest
 from dracfg.check.recordedparameters import check_parameters
@@ -216,7 +217,7 @@ def _linked(
         today=today,
         seen=recall(root),
         extent=Extent(frozenset()),
-        by=Means(builder=lambda *_: (), rules=lambda *_: Checked((), ())),
+        by=Means(builder=lambda *_: Building(tuple), rules=lambda *_: Checked((), ())),
     )
 
 

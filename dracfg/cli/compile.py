@@ -6,6 +6,7 @@ What works is imported once it is known that something has to be worked out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -163,10 +164,15 @@ def _compile(
     Where nothing was left, other processes read files while this one imports what works.
     """
     from dracfg.cache.compiler import release
+    from dracfg.emit.ahead import staging
     from dracfg.executors.executor import open_executor
     from dracfg.reading import begin, read
 
-    with open_executor(spec, jobs, probe=release) as executor:
+    surely_written = not (check or keep_going or clusters or tenants)
+    with (
+        staging(tree.root / OUT) if surely_written else nullcontext() as stage,
+        open_executor(spec, jobs, probe=release) as executor,
+    ):
         beside = executor.beside
         reader: Reader = read
         if beside > 1 and (store is None or store.is_new):
@@ -179,7 +185,8 @@ def _compile(
         from dracfg.scope import Scope
         from dracfg.terms import TO_FILES
 
-        means = replace(TO_FILES, jobs=beside, reader=reader, builder=built_by(executor))
+        builder = built_by(executor, stage=stage)
+        means = replace(TO_FILES, jobs=beside, reader=reader, builder=builder, stage=stage)
         if store is not None:
             from dracfg.amending.remembered import compile_remembered
 

@@ -6,7 +6,7 @@ Knows no cache; who has one says what the run read.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -52,6 +52,7 @@ class Told:
         records: Mapping[str, Sequence[Record]],
         today: date | None,
         _only: Collection[str] | None = None,
+        _meanwhile: Callable[[], None] | None = None,
     ) -> Checked:
         """What `check_all` finds of a state that is the run's own, of all tenants in any case.
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from dracfg.dataclass import dataclass
 from dracfg.emit import syscalls
+from dracfg.emit.ahead import FilesAhead
 from dracfg.emit.errors import TreeError, reason_of
 from dracfg.emit.layout import LOCK_NAME, prefixes
 from dracfg.emit.listing import list_folder, read
@@ -21,10 +22,10 @@ from dracfg.emit.lock import Lock
 from dracfg.emit.ownership import bears_mark
 from dracfg.emit.stage import Stage, clear, leftovers, turn
 from dracfg.emit.tree import TreePlan, UnitPlan
+from dracfg.emit.writing import make_folders, write_file
 
 # Up to here each file is brought to the disk by itself; beyond, the file system as a whole.
 _FEW_FILES = 64
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 # A folder that comes from a lower layer of an overlay, or is a mount, can't be moved as a whole.
 _IMMOVABLE = {errno.EXDEV, errno.EBUSY}
 
@@ -38,12 +39,13 @@ class AppliedTree:
     units: tuple[str, ...] = ()
 
 
-def apply(plan: TreePlan, *, patience: float = 5.0) -> AppliedTree:
+def apply(plan: TreePlan, *, patience: float = 5.0, stage: Stage | None = None) -> AppliedTree:
     """Make the tree what `plan` says; nothing at all is written where nothing is stale.
 
-    Raises TreeError where the plan holds conflicts, where another run holds the tree for longer
-    than `patience` seconds or has changed it since it was planned, and where the operating system
-    refuses. Each unit is then wholly old or wholly new.
+    Units that were put together ahead are taken from where they lie in `stage`. Raises TreeError where the
+    plan holds conflicts, where another run holds the tree for longer than `patience` seconds or has
+    changed it since it was planned, and where the operating system refuses. Each unit is then wholly
+    old or wholly new.
     """
     if plan.conflicts:
         conflict = plan.conflicts[0]
@@ -55,15 +57,15 @@ def apply(plan: TreePlan, *, patience: float = 5.0) -> AppliedTree:
     units = [unit for unit in plan.units if unit.status != "unchanged"]
     with _explained(plan.out), turn(plan.out, patience):
         _check_lock(plan)
-        clear(plan.out)
-        stage = Stage(plan.out)
+        clear(plan.out, but=stage)
+        stage = stage or Stage(plan.out)
         try:
             stage.open()
             staged = _prepare(plan, units, stage)
             _write_lock(plan, _union(plan.standing, plan.lock), stage)
             for unit in units:
                 with _explained(f"{plan.out}/{unit.path}"):
-                    _install(plan, unit, stage, is_staged=unit.path in staged)
+                    _install(plan, unit, stage, staged.get(unit.path))
             _write_lock(plan, plan.lock, stage)
         finally:
             stage.discard()
@@ -116,26 +118,27 @@ def _write_lock(plan: TreePlan, lock: Lock, stage: Stage) -> None:
         except FileNotFoundError:
             pass
         fresh = stage.folder / LOCK_NAME
-        _write(fresh, content, durable=True)
+        write_file(fresh, content, durable=True)
         fresh.replace(target)
 
 
-def _prepare(plan: TreePlan, units: list[UnitPlan], stage: Stage) -> frozenset[str]:
-    """Put together the folders of all units that will have one; return the units' paths."""
+def _prepare(plan: TreePlan, units: list[UnitPlan], stage: Stage) -> dict[str, str]:
+    """Put together the folders of all units that will have one; return them by the units' paths."""
     durable = sum(len(unit.created) + len(unit.changed) for unit in units) <= _FEW_FILES
-    staged: set[str] = set()
+    staged: dict[str, str] = {}
     _refuse_links(plan.out, units)
     for unit in units:
         with _explained(f"{plan.out}/{unit.path}"):
-            if _build(plan, unit, stage.new(unit.path), durable=durable):
-                staged.add(unit.path)
+            folder = _build(plan, unit, stage.new(unit.path), durable=durable)
+            if folder is not None:
+                staged[unit.path] = folder
     if not durable:
         descriptor = os.open(stage.folder, os.O_RDONLY)
         try:
             syscalls.sync_file_system(descriptor)
         finally:
             os.close(descriptor)
-    return frozenset(staged)
+    return staged
 
 
 def _refuse_links(out: Path, units: Iterable[UnitPlan]) -> None:
@@ -146,15 +149,18 @@ def _refuse_links(out: Path, units: Iterable[UnitPlan]) -> None:
             raise TreeError(path, "a symbolic link stands here")
 
 
-def _build(plan: TreePlan, unit: UnitPlan, folder: str, *, durable: bool) -> bool:
-    """Write a unit's whole folder as it is to be; return whether it holds anything.
+def _build(plan: TreePlan, unit: UnitPlan, folder: str, *, durable: bool) -> str | None:
+    """Write a unit's whole folder as it is to be; return it, None where it would hold nothing.
 
-    What stands and is not ours is taken along, as found now and not as planned: a folder that a
-    killed run had moved is back by now.
+    What was put together ahead is taken as it is, if nothing stands now. Else what stands and is not
+    ours is taken along, as found now and not as planned: a folder that a killed run had moved is back
+    by now.
     """
     live = f"{plan.out}/{unit.path}"
     owned = plan.standing.units.get(unit.path, {})
     standing = list_folder(live)
+    if isinstance(unit.files, FilesAhead) and not (standing.files or standing.others):
+        return unit.files.folder
     rewritten = {*unit.created, *unit.changed}
     kept: set[str] = set()
     for name in sorted(standing.files | standing.others):
@@ -167,26 +173,18 @@ def _build(plan: TreePlan, unit: UnitPlan, folder: str, *, durable: bool) -> boo
             kept.add(name)
     fresh = [name for name in unit.files if name in rewritten or name not in kept]
     if not (fresh or kept):
-        return False
-    _make_folders(folder, (*kept, *fresh))
+        return None
+    make_folders(folder, (*kept, *fresh))
     for name in sorted(kept):
         _carry(f"{live}/{name}", f"{folder}/{name}")
     for name in fresh:
-        _write(f"{folder}/{name}", unit.files[name], durable=durable)
-    return True
+        write_file(f"{folder}/{name}", unit.files[name], durable=durable)
+    return folder
 
 
 def _is_replaceable(path: str, content: bytes) -> bool:
     standing = read(path)
     return standing == content or bears_mark(os.path.basename(path), standing)
-
-
-def _make_folders(folder: str, names: Iterable[str]) -> None:
-    """Make `folder`, and in it those that files of these names lie in."""
-    os.mkdir(folder)
-    parents = {name.rpartition("/")[0] for name in names} - {""}
-    for inner in sorted({prefix for parent in parents for prefix in prefixes(parent)}):
-        os.mkdir(f"{folder}/{inner}")
 
 
 def _carry(source: str, target: str) -> None:
@@ -199,31 +197,19 @@ def _carry(source: str, target: str) -> None:
         shutil.copy2(source, target, follow_symlinks=False)
 
 
-def _write(path: str | Path, content: bytes, *, durable: bool) -> None:
-    descriptor = os.open(path, _CREATE, 0o644)
-    try:
-        written = os.write(descriptor, content)
-        while written < len(content):
-            written += os.write(descriptor, memoryview(content)[written:])
-        if durable:
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _install(plan: TreePlan, unit: UnitPlan, stage: Stage, *, is_staged: bool) -> None:
+def _install(plan: TreePlan, unit: UnitPlan, stage: Stage, folder: str | None) -> None:
     """Let a unit's prepared folder stand in the tree, or none if nothing of it stays."""
     live = f"{plan.out}/{unit.path}"
     try:
-        if is_staged:
-            stage.put(unit.path)
+        if folder is not None:
+            stage.put(unit.path, folder)
         elif os.path.lexists(live):
             stage.drop(unit.path)
     except OSError as error:
         if error.errno not in _IMMOVABLE:
             raise
-        _install_files(plan, unit, Path(stage.new(unit.path)), Path(live))
-    if not is_staged:
+        _install_files(plan, unit, Path(folder or stage.new(unit.path)), Path(live))
+    if folder is None:
         _remove_empty(Path(live), plan.out)
 
 

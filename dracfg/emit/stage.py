@@ -3,6 +3,7 @@
     .dracfg-stage-<pid>/new/     whole folders of units, as they are to be
                         away/    folders that stood, while their successors move in
                         gone/    folders of removed units
+                        ahead-<pid>/  the same as new/, by whoever made the units
 
 `away` is the only one that matters after a kill: its folders go back to where they stood.
 """
@@ -35,7 +36,7 @@ class Stage:
     """One run's folder under `out`; `open` makes it, `discard` leaves nothing of it."""
 
     def __init__(self, out: Path) -> None:
-        self._out = out
+        self.out = out
         self.folder = out / stage_name(os.getpid())
 
     def open(self) -> None:
@@ -46,9 +47,16 @@ class Stage:
         """Return the folder in which a unit is put together."""
         return f"{self.folder}/new/{_flat(unit)}"
 
-    def put(self, unit: str) -> None:
-        """Set the prepared folder of `unit` in the place of the one that stands, if one does."""
-        new, live = self.new(unit), f"{self._out}/{unit}"
+    def ahead(self, unit: str) -> str:
+        """Return the folder in which this process may put a unit together before the plan is made.
+
+        Another process has another one: who is killed at it leaves nothing in the way.
+        """
+        return f"{self.folder}/ahead-{os.getpid()}/{_flat(unit)}"
+
+    def put(self, unit: str, new: str) -> None:
+        """Set the folder `new` of `unit` in the place of the one that stands, if one does."""
+        live = f"{self.out}/{unit}"
         if not os.path.lexists(live):
             try:
                 os.rename(new, live)
@@ -66,10 +74,10 @@ class Stage:
 
     def drop(self, unit: str) -> None:
         """Take the folder of `unit` out of the tree."""
-        os.rename(f"{self._out}/{unit}", f"{self.folder}/gone/{_flat(unit)}")
+        os.rename(f"{self.out}/{unit}", f"{self.folder}/gone/{_flat(unit)}")
 
     def discard(self) -> None:
-        _discard(self._out, self.folder)
+        _discard(self.out, self.folder)
 
 
 def _flat(unit: str) -> str:
@@ -85,10 +93,11 @@ def leftovers(out: Path) -> list[Path]:
     return sorted(entry for entry, name in found if name and not _is_other_run(int(name[1])))
 
 
-def clear(out: Path) -> None:
-    """Undo what dead runs left: folders that were on their way go back, the rest is deleted."""
+def clear(out: Path, but: Stage | None = None) -> None:
+    """Undo what dead runs left, all `but` this one's: folders on their way go back, the rest is deleted."""
     for folder in leftovers(out):
-        _discard(out, folder)
+        if but is None or folder != but.folder:
+            _discard(out, folder)
 
 
 @contextmanager

@@ -31,13 +31,22 @@ class UnitFiles:
     path: str
     files: Mapping[str, bytes]
 
+    @classmethod
+    def known(
+        cls, path: str, files: Mapping[str, bytes], digests: Mapping[str, str]
+    ) -> "UnitFiles":
+        """A unit of files of which the digests are known."""
+        unit = cls(path, files)
+        unit.__dict__["digests"] = digests
+        return unit
+
     @cached_property
     def digests(self) -> Mapping[str, str]:
         """The digest of each file."""
         return {name: digest(content) for name, content in self.files.items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return UnitFiles, (self.path, self.files), {"digests": self.digests}
+        return UnitFiles.known, (self.path, self.files, self.digests)
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,6 +191,9 @@ class Workers(Generic[T, R]):
             return int(error.allowed_failures) + 1
         return int(isinstance(error, (CancelledError, _LostWork)))
 
+    def attend(self) -> None:
+        """The scheduler gives workers what is next."""
+
     def close(self) -> None:
         """Nothing more begins; what runs comes to its end and to nothing."""
         begun, self._begun = self._begun, set()

@@ -10,9 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from dracfg.executors.ordered import Pool, in_order
+from dracfg.dataclass import dataclass
+from dracfg.executors.ordered import Ordered, Pool
 from dracfg.executors.spec import ExecutorSpec
 
 if TYPE_CHECKING:
@@ -22,34 +23,53 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+@dataclass(frozen=True, slots=True)
+class Begun(Generic[R]):
+    """Portions of a work that was begun, and their results.
+
+    `attend`, called now and then, keeps others busy with them while this process does something else;
+    it is None where they are run here, when their results are asked for.
+    """
+
+    results: Iterator[R]
+    attend: Callable[[], None] | None = None
+
+
 class Executor(ABC):
     """Runs portions until what opened it closes it; then nothing of them runs any more.
 
     `width` is how many portions it runs at a time, which is what a work is best divided by. `beside`
     is how many processes may work here beside it: one beside a cluster's client, whose threads no
-    fork may meet.
+    fork may meet. Portions that run on this machine, with its files, are local.
     """
+
+    is_local: bool = True
 
     def __init__(self, width: int, opened: ExitStack, beside: int) -> None:
         self.width = width
         self.beside = beside
         self._opened = opened
 
-    def map(self, work: Callable[[T], R], portions: Sequence[T]) -> Iterator[R]:
-        """`work` of each portion, in their order, each once.
+    def begin(self, work: Callable[[T], R], portions: Sequence[T]) -> Begun[R]:
+        """Begins `work` of each portion, each once; results come in their order.
 
         The first portions are begun at once; at most two for each that runs at a time are begun or
         wait to be taken. Others begin as results are asked for. A portion whose process or worker was
-        lost is run again, so work must do nothing but give its result. Raises LostPortion when that
-        is of no use, and whatever the work raises, for the first portion in order that raises.
+        lost is run again, so work must do nothing but give its result. Taking results raises LostPortion
+        when that is of no use, and whatever the work raises, for the first portion in order that raises.
         """
         if not portions:
-            return iter(())
+            return Begun(iter(()))
         pool = self._pool(work, portions)
         if pool is None:
-            return map(work, portions)
+            return Begun(map(work, portions))
         self._opened.callback(pool.close)
-        return in_order(pool, portions)
+        ordered = Ordered(pool, portions)
+        return Begun(ordered.results(), ordered.attend)
+
+    def map(self, work: Callable[[T], R], portions: Sequence[T]) -> Iterator[R]:
+        """The results of `begin`."""
+        return self.begin(work, portions).results
 
     @abstractmethod
     def _pool(self, work: Callable[[T], R], portions: Sequence[T]) -> Pool[R] | None:
@@ -77,6 +97,8 @@ class _Threads(Executor):
 
 
 class _Workers(Executor):
+    is_local = False
+
     def __init__(self, cluster: Cluster, opened: ExitStack) -> None:
         super().__init__(cluster.width, opened, beside=1)
         self._cluster = cluster

@@ -9,7 +9,7 @@ import reprlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from dracfg.executors.errors import LostPortion
 
@@ -27,7 +27,8 @@ class Pool(Protocol[R_co]):
 
     `width` is how many it runs at a time. `submit` begins one, before all others where it is run
     `again`. `result` waits for it and raises what it raised. `lost_runs` counts the runs whose loss
-    an error tells, 0 where the work raised it. `close` ends whatever runs, and may be called twice.
+    an error tells, 0 where the work raised it. `attend` sees that whoever is free goes on, and waits for
+    nothing. `close` ends whatever runs, and may be called twice.
     """
 
     @property
@@ -39,27 +40,38 @@ class Pool(Protocol[R_co]):
 
     def lost_runs(self, error: BaseException) -> int: ...
 
+    def attend(self) -> None: ...
+
     def close(self) -> None: ...
 
 
-def in_order(pool: Pool[R], portions: Sequence[object]) -> Iterator[R]:
-    """The results, in the order of the portions; the first ones are begun at once."""
-    upcoming = iter(range(len(portions)))
-    begun: deque[tuple[int, Any]] = deque()
+class Ordered(Generic[R]):
+    """Portions in flight; the first ones are begun at once, others as results are taken."""
 
-    def begin() -> None:
-        for index in islice(upcoming, AHEAD * pool.width - len(begun)):
-            begun.append((index, pool.submit(index)))
+    def __init__(self, pool: Pool[R], portions: Sequence[object]) -> None:
+        self._pool = pool
+        self._portions = portions
+        self._upcoming = iter(range(len(portions)))
+        self._begun: deque[tuple[int, Any]] = deque()
+        self._begin(AHEAD * pool.width)
 
-    def results() -> Iterator[R]:
-        while begun:
-            result = _settle(pool, *begun.popleft(), portions)
-            begin()
+    def results(self) -> Iterator[R]:
+        """The results, in the order of the portions; each may be taken once."""
+        while self._begun:
+            result = _settle(self._pool, *self._begun.popleft(), self._portions)
+            self._begin(AHEAD * self._pool.width - len(self._begun))
             yield result
-        pool.close()
+        self._pool.close()
 
-    begin()
-    return results()
+    def attend(self) -> None:
+        """Keeps those busy who run portions, without waiting for any; results are left to be taken."""
+        self._pool.attend()
+        undone = sum(1 for _, future in self._begun if not future.done())
+        self._begin(AHEAD * self._pool.width - undone)
+
+    def _begin(self, count: int) -> None:
+        for index in islice(self._upcoming, max(count, 0)):
+            self._begun.append((index, self._pool.submit(index)))
 
 
 def _settle(pool: Pool[R], index: int, future: Any, portions: Sequence[object]) -> R:

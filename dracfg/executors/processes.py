@@ -80,6 +80,10 @@ class Processes(Generic[T, R]):
         result: R = value
         return result
 
+    def attend(self) -> None:
+        self._hear(patience=0)
+        self._hand_out()
+
     def lost_runs(self, error: BaseException) -> int:
         return int(isinstance(error, _LostProcess))
 
@@ -118,10 +122,10 @@ class Processes(Generic[T, R]):
         self._workers.append(worker)
         return worker
 
-    def _hear(self) -> None:
-        """Waits until a process sends, or ends."""
+    def _hear(self, patience: float | None = None) -> None:
+        """Waits until a process sends, or ends, for at most so many seconds."""
         busy = [worker for worker in self._workers if worker.future is not None]
-        ready = wait([worker.pipe for worker in busy])
+        ready = wait([worker.pipe for worker in busy], patience)
         for worker in busy:
             if worker.pipe not in ready:
                 continue

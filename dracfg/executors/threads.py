@@ -34,6 +34,9 @@ class Threads(Generic[T, R]):
         del error
         return 0
 
+    def attend(self) -> None:
+        """Threads take what is next by themselves."""
+
     def close(self) -> None:
         """Nothing more begins; what runs can't be ended, and is waited for."""
         self._threads.shutdown(wait=True, cancel_futures=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from dracfg.building import ClusterBuild, Form, built_by
+from dracfg.building import Building, ClusterBuild, Form, built_by
 from dracfg.cache.compiler import release
 from dracfg.cache.parts import Parts
 from dracfg.cache.questions import AskedTree
@@ -63,10 +63,17 @@ def compile_shard(
     inputs: Inputs = ()
     builds: Sequence[ClusterBuild] = ()
 
-    def builder(catalog: Catalog, standing: Standing, form: Form) -> Sequence[ClusterBuild]:
-        nonlocal inputs, builds
-        inputs, builds = inputs_of(tree), build(catalog, standing, form)
-        return builds
+    def builder(catalog: Catalog, standing: Standing, form: Form) -> Building:
+        nonlocal inputs
+        inputs = inputs_of(tree)
+        building = build(catalog, standing, form)
+
+        def results() -> Sequence[ClusterBuild]:
+            nonlocal builds
+            builds = building.results()
+            return builds
+
+        return replace(building, results=results)
 
     with _told(parts.path(shard.name)):
         parts.drop(shard.name)
@@ -97,9 +104,9 @@ def merge_shards(
     parts, tree = collect(root, release()), AskedTree(DiskTree(root))
     day = today or tree.tree.day()
 
-    def builder(catalog: Catalog, _standing: Standing, _form: Form) -> Sequence[ClusterBuild]:
+    def builder(catalog: Catalog, _standing: Standing, _form: Form) -> Building:
         require_same(parts, day, inputs_of(tree))
-        return builds_of(parts, tuple(catalog.clusters))
+        return Building(lambda: builds_of(parts, tuple(catalog.clusters)))
 
     def rules(*_catalog: object) -> Checked:
         return parts[0].checked

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from dracfg import building
 from dracfg.cli.main import invoke
 from dracfg.emit.layout import LOCK_NAME, unit_of
 from dracfg.emit.lock import read_lock
@@ -146,6 +147,46 @@ def test_kills_at_random_moments(states: tuple[Path, Path], tmp_path: Path) -> N
 
 
 @pytest.fixture
+def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever makes units of a new tree writes them, however few they are."""
+    monkeypatch.setattr(building, "MANY_UNITS", 0)
+
+
+@pytest.mark.usefixtures("ahead")
+def test_kills_while_there_is_no_tree_yet(states: tuple[Path, Path], tmp_path: Path) -> None:
+    whole_tree = files_of(states[0] / "out")
+    lock = read_lock(states[0] / "out").lock
+    assert lock is not None
+    units = by_unit(whole_tree, lock.units)
+    seed = random.randrange(2**32)
+    chance = random.Random(seed)
+    root = tmp_path / "repository"
+    shutil.copytree(states[0], root, ignore=shutil.ignore_patterns("out"))
+    out = root / "out"
+    start = time.monotonic()
+    assert ended(in_a_fork(compiling(root))) == 0
+    whole = time.monotonic() - start
+    killed = tries = 0
+    while killed < KILLS:
+        assert tries < 5 * KILLS, f"runs end before they are killed; seed {seed}"
+        tries += 1
+        if read_lock(out).lock is not None:
+            shutil.rmtree(out)
+        child = in_a_fork(compiling(root))
+        time.sleep(chance.uniform(0, whole))
+        os.kill(child, signal.SIGKILL)
+        if ended(child) == -signal.SIGKILL:
+            killed += 1
+        else:
+            whole *= 0.9
+        for unit, files in by_unit(files_of(out), lock.units).items():
+            assert files in ({}, units[unit]), f"{unit} is in part there; seed {seed}"
+    assert ended(in_a_fork(compiling(root))) == 0
+    assert files_of(out) == whole_tree, f"seed {seed}"
+    assert not list(out.glob(".dracfg-stage-*"))
+
+
+@pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     """Mounts a file system of the given size; skipped where that is not allowed."""
     folder = tmp_path / "disk"
@@ -180,6 +221,23 @@ def test_a_full_disk(
     filler.unlink()
     assert invoke(["compile", "-q", "-C", str(root), "--no-cache"]) == 0
     assert files_of(root / "out") == files_of(states[1] / "out")
+
+
+@pytest.mark.usefixtures("ahead")
+def test_a_full_disk_while_there_is_no_tree_yet(
+    states: tuple[Path, Path], small_disk: Callable[[str], Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = small_disk("size=64m") / "repository"
+    shutil.copytree(states[0], root, ignore=shutil.ignore_patterns("out"))
+    left = os.statvfs(root)
+    filler = root.parent / "filler"
+    filler.write_bytes(bytes(left.f_bavail * left.f_frsize - 100 * 1024))
+    assert invoke(["compile", "-q", "-C", str(root), "--no-cache"]) == 3
+    assert "no space is left on the disk" in capfd.readouterr().err
+    assert files_of(root / "out") == {}
+    filler.unlink()
+    assert invoke(["compile", "-q", "-C", str(root), "--no-cache"]) == 0
+    assert files_of(root / "out") == files_of(states[0] / "out")
 
 
 def test_a_read_only_tree(

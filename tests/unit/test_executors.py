@@ -180,6 +180,60 @@ def test_no_more_is_begun_than_may_wait(spec: ExecutorSpec, tmp_path: Path) -> N
     assert not active_children()
 
 
+@LOCAL
+def test_who_is_attended_goes_on_while_nobody_takes_results(
+    spec: ExecutorSpec, tmp_path: Path
+) -> None:
+    def work(portion: int) -> int:
+        noted(tmp_path, portion)
+        return portion
+
+    with open_executor(spec, 2) as executor:
+        begun = executor.begin(work, range(30))
+        attend = begun.attend
+        assert attend is not None
+
+        def all_ran() -> bool:
+            attend()
+            return len(ran(tmp_path)) == 30
+
+        assert _comes(all_ran)
+        assert list(begun.results) == list(range(30))
+    assert ran(tmp_path) == Counter(range(30))
+
+
+@forking
+def test_to_attend_replaces_a_process_that_was_lost(tmp_path: Path) -> None:
+    def work(portion: int) -> int:
+        noted(tmp_path, portion)
+        if portion == 1 and ran(tmp_path)[1] == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return portion
+
+    with open_executor(PROCESS, 2) as executor:
+        begun = executor.begin(work, range(6))
+        attend = begun.attend
+        assert attend is not None
+
+        def others_ran() -> bool:
+            attend()
+            return all(ran(tmp_path)[portion] for portion in range(6))
+
+        assert _comes(others_ran)
+        assert list(begun.results) == list(range(6))
+    assert ran(tmp_path) == Counter(range(6)) + Counter({1: 1})
+    assert not active_children()
+
+
+@LOCAL
+def test_what_runs_here_needs_nobody_to_attend(spec: ExecutorSpec) -> None:
+    with open_executor(spec, 1) as executor:
+        assert executor.begin(abs, [-1, -2]).attend is None
+    with open_executor(spec, 2) as executor:
+        assert executor.begin(abs, [-1]).attend is None
+        assert executor.begin(abs, []).attend is None
+
+
 # -- what goes wrong -------------------------------------------------------------------------------
 
 
@@ -265,8 +319,8 @@ def test_a_process_that_is_killed_while_it_sends_is_replaced(
     """Half of a result is on its way: nobody waits for the other half, nor takes it for a whole."""
     killed: list[int] = []
 
-    def hear_once_and_kill(pipes: list[Connection]) -> list[object]:
-        ready: list[object] = list(wait(pipes))
+    def hear_once_and_kill(pipes: list[Connection], patience: float | None) -> list[object]:
+        ready: list[object] = list(wait(pipes, patience))
         for child in () if killed else active_children():
             child.kill()
             child.join()
