@@ -227,17 +227,19 @@ def tag_by_shape(**shapes: str) -> Callable[[Any], str | None]:
     named has no tag, which is a finding.
     """
 
+    text = shapes.get("text", shapes.get("scalar"))
+
     def tag(value: Any) -> str | None:
+        if isinstance(value, str):  # nearly all are, and a model takes long to be asked for
+            return text
         if isinstance(value, bool):
             return shapes.get("flag")
-        if isinstance(value, dict | BaseModel):
+        if isinstance(value, (dict, BaseModel)):
             return shapes.get("map")
-        if isinstance(value, list | tuple):
+        if isinstance(value, (list, tuple)):
             return shapes.get("list")
         if value is None:
             return None
-        if isinstance(value, str):
-            return shapes.get("text", shapes.get("scalar"))
         return shapes.get("number", shapes.get("scalar"))
 
     return tag

@@ -276,15 +276,15 @@ def test_what_a_run_told_of_either_state_is_not_asked_again(
     run = told(history) if is_head else before
     looked_at: set[str] = set()
 
-    def spy(part: Catalog) -> tuple[Diagnostic, ...]:
+    def spy(part: Catalog, meanwhile: Callable[[], None]) -> tuple[Diagnostic, ...]:
         looked_at.update(part.tenants)
-        return check_tenants(part)
+        return check_tenants(part, meanwhile)
 
     catalogs: list[Catalog] = []
 
-    def noted(catalog: Catalog) -> tuple[Diagnostic, ...]:
+    def noted(catalog: Catalog, meanwhile: Callable[[], None]) -> tuple[Diagnostic, ...]:
         catalogs.append(catalog)
-        return check_catalog(catalog)
+        return check_catalog(catalog, meanwhile)
 
     monkeypatch.setattr(checking, "check_tenants", spy)
     monkeypatch.setattr(checking, "check_catalog", noted)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dracfg.building import build, shared
+from dracfg.building import Building, build_all, shared
 from dracfg.checking import Checked
 from dracfg.pipeline import judge
 from dracfg.shards.errors import PartError
@@ -26,8 +26,8 @@ def made() -> tuple[Part, object]:
     builds: list = []
 
     def builder(catalog, standing, form):
-        builds.extend(build(catalog, standing, form, name) for name in catalog.clusters)
-        return builds
+        builds.extend(build_all(catalog, standing, form).results())
+        return Building(lambda: builds)
 
     judged = judge(ROOT, by=Means(form="files", builder=builder))
     inputs = ((("read", "catalog/a.yaml", "1"), "digest"),)
