@@ -116,34 +116,53 @@ def repository(states: tuple[Path, Path], tmp_path: Path) -> Path:
     return root
 
 
-def test_kills_at_random_moments(states: tuple[Path, Path], tmp_path: Path) -> None:
-    first, second = states
+def kill_at_random(root: Path, before: Callable[[int], object], after: Callable[[], None]) -> None:
+    """Kills KILLS compiles of `root`, each at any moment of it; then lets one come to its end.
+
+    `before` is called with the number of the try, `after` when a run has ended in whichever way.
+    """
     seed = random.randrange(2**32)
     chance = random.Random(seed)
-    root = tmp_path / "repository"
-    shutil.copytree(second, root, ignore=shutil.ignore_patterns("out"))
-    shutil.copytree(first / "out", root / "out")
     start = time.monotonic()
     assert ended(in_a_fork(compiling(root))) == 0
     whole = time.monotonic() - start
     killed = tries = 0
-    while killed < KILLS:
-        assert tries < 5 * KILLS, f"runs end before they are killed; seed {seed}"
-        source = (first, second)[tries % 2]
-        tries += 1
+    try:
+        while killed < KILLS:
+            assert tries < 5 * KILLS, "runs end before they are killed"
+            before(tries)
+            tries += 1
+            child = in_a_fork(compiling(root))
+            time.sleep(chance.uniform(0, whole))
+            os.kill(child, signal.SIGKILL)
+            if ended(child) == -signal.SIGKILL:
+                killed += 1
+            else:  # the machine has become faster than it was when it was timed
+                whole *= 0.9
+            after()
+        assert ended(in_a_fork(compiling(root))) == 0
+        after()
+        assert not list((root / "out").glob(".dracfg-stage-*"))
+    except AssertionError as failed:
+        failed.add_note(f"seed {seed}")
+        raise
+
+
+def test_kills_at_random_moments(states: tuple[Path, Path], tmp_path: Path) -> None:
+    first, second = states
+    root = tmp_path / "repository"
+    shutil.copytree(second, root, ignore=shutil.ignore_patterns("out"))
+    shutil.copytree(first / "out", root / "out")
+    source = first
+
+    def other_tenants(tries: int) -> None:
+        nonlocal source
+        source = states[tries % 2]
         shutil.rmtree(root / "tenants")
         shutil.copytree(source / "tenants", root / "tenants")
-        child = in_a_fork(compiling(root))
-        time.sleep(chance.uniform(0, whole))
-        os.kill(child, signal.SIGKILL)
-        if ended(child) == -signal.SIGKILL:
-            killed += 1
-        else:  # the machine has become faster than it was when it was timed
-            whole *= 0.9
-        assert_whole(root / "out", first, second)
-    assert ended(in_a_fork(compiling(root))) == 0
-    assert files_of(root / "out") == files_of(source / "out"), f"seed {seed}"
-    assert not list((root / "out").glob(".dracfg-stage-*"))
+
+    kill_at_random(root, other_tenants, lambda: assert_whole(root / "out", first, second))
+    assert files_of(root / "out") == files_of(source / "out")
 
 
 @pytest.fixture
@@ -154,36 +173,22 @@ def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("ahead")
 def test_kills_while_there_is_no_tree_yet(states: tuple[Path, Path], tmp_path: Path) -> None:
-    whole_tree = files_of(states[0] / "out")
     lock = read_lock(states[0] / "out").lock
     assert lock is not None
-    units = by_unit(whole_tree, lock.units)
-    seed = random.randrange(2**32)
-    chance = random.Random(seed)
+    units = by_unit(files_of(states[0] / "out"), lock.units)
     root = tmp_path / "repository"
     shutil.copytree(states[0], root, ignore=shutil.ignore_patterns("out"))
-    out = root / "out"
-    start = time.monotonic()
-    assert ended(in_a_fork(compiling(root))) == 0
-    whole = time.monotonic() - start
-    killed = tries = 0
-    while killed < KILLS:
-        assert tries < 5 * KILLS, f"runs end before they are killed; seed {seed}"
-        tries += 1
-        if read_lock(out).lock is not None:
-            shutil.rmtree(out)
-        child = in_a_fork(compiling(root))
-        time.sleep(chance.uniform(0, whole))
-        os.kill(child, signal.SIGKILL)
-        if ended(child) == -signal.SIGKILL:
-            killed += 1
-        else:
-            whole *= 0.9
-        for unit, files in by_unit(files_of(out), lock.units).items():
-            assert files in ({}, units[unit]), f"{unit} is in part there; seed {seed}"
-    assert ended(in_a_fork(compiling(root))) == 0
-    assert files_of(out) == whole_tree, f"seed {seed}"
-    assert not list(out.glob(".dracfg-stage-*"))
+
+    def no_tree(_tries: int) -> None:
+        if (root / "out" / LOCK_NAME).exists():
+            shutil.rmtree(root / "out")
+
+    def assert_none_or_whole() -> None:
+        for unit, files in by_unit(files_of(root / "out"), lock.units).items():
+            assert files in ({}, units[unit]), f"{unit} is in part there"
+
+    kill_at_random(root, no_tree, assert_none_or_whole)
+    assert files_of(root / "out") == files_of(states[0] / "out")
 
 
 @pytest.fixture

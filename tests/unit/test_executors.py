@@ -19,7 +19,7 @@ import pytest
 from dracfg.aside import FORKS
 from dracfg.executors import processes
 from dracfg.executors.errors import LostPortion, Unsendable
-from dracfg.executors.executor import open_executor
+from dracfg.executors.executor import Begun, open_executor
 from dracfg.executors.ordered import AHEAD
 from dracfg.executors.spec import ExecutorSpec, parse_executor
 
@@ -180,6 +180,13 @@ def test_no_more_is_begun_than_may_wait(spec: ExecutorSpec, tmp_path: Path) -> N
     assert not active_children()
 
 
+def attended(begun: Begun[int], folder: Path) -> int:
+    """Has those attended who run the portions; how many of these were begun by now."""
+    assert begun.attend is not None
+    begun.attend()
+    return len(ran(folder))
+
+
 @LOCAL
 def test_who_is_attended_goes_on_while_nobody_takes_results(
     spec: ExecutorSpec, tmp_path: Path
@@ -190,14 +197,7 @@ def test_who_is_attended_goes_on_while_nobody_takes_results(
 
     with open_executor(spec, 2) as executor:
         begun = executor.begin(work, range(30))
-        attend = begun.attend
-        assert attend is not None
-
-        def all_ran() -> bool:
-            attend()
-            return len(ran(tmp_path)) == 30
-
-        assert _comes(all_ran)
+        assert _comes(lambda: attended(begun, tmp_path) == 30)
         assert list(begun.results) == list(range(30))
     assert ran(tmp_path) == Counter(range(30))
 
@@ -212,14 +212,7 @@ def test_to_attend_replaces_a_process_that_was_lost(tmp_path: Path) -> None:
 
     with open_executor(PROCESS, 2) as executor:
         begun = executor.begin(work, range(6))
-        attend = begun.attend
-        assert attend is not None
-
-        def others_ran() -> bool:
-            attend()
-            return all(ran(tmp_path)[portion] for portion in range(6))
-
-        assert _comes(others_ran)
+        assert _comes(lambda: attended(begun, tmp_path) == 6)
         assert list(begun.results) == list(range(6))
     assert ran(tmp_path) == Counter(range(6)) + Counter({1: 1})
     assert not active_children()
@@ -397,7 +390,7 @@ def test_nothing_is_left_behind_where_results_are_not_taken(tmp_path: Path) -> N
 ASKER = """
 import os, signal, sys
 from pathlib import Path
-from dracfg.executors.executor import open_executor
+from dracfg.executors.executor import Begun, open_executor
 from dracfg.executors.spec import ExecutorSpec
 
 # A shell that starts something in the background has it ignore Ctrl-C.
