@@ -157,10 +157,10 @@ def _build(plan: TreePlan, unit: UnitPlan, folder: str, *, durable: bool) -> str
     by now.
     """
     live = f"{plan.out}/{unit.path}"
+    if isinstance(unit.files, FilesAhead) and not os.path.lexists(live):
+        return unit.files.folder
     owned = plan.standing.units.get(unit.path, {})
     standing = list_folder(live)
-    if isinstance(unit.files, FilesAhead) and not (standing.files or standing.others):
-        return unit.files.folder
     rewritten = {*unit.created, *unit.changed}
     kept: set[str] = set()
     for name in sorted(standing.files | standing.others):

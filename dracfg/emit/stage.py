@@ -28,6 +28,8 @@ except ImportError:  # Windows has no flock: two runs at once are then the user'
     fcntl = None  # type: ignore[assignment]
 
 _POLL_SECONDS = 0.05
+# What stands there is no folder, or one that isn't empty.
+_STANDS = {errno.EEXIST, errno.ENOTDIR, errno.ENOTEMPTY}
 # EPERM is what older container runtimes answer for a call that they don't know.
 _NO_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM}
 
@@ -57,12 +59,16 @@ class Stage:
     def put(self, unit: str, new: str) -> None:
         """Set the folder `new` of `unit` in the place of the one that stands, if one does."""
         live = f"{self.out}/{unit}"
-        if not os.path.lexists(live):
-            try:
-                os.rename(new, live)
-            except FileNotFoundError:
-                os.makedirs(os.path.dirname(live), exist_ok=True)
-                os.rename(new, live)
+        try:
+            os.rename(new, live)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(live), exist_ok=True)
+            os.rename(new, live)
+            return
+        except OSError as error:
+            if error.errno not in _STANDS:
+                raise
+        else:
             return
         try:
             syscalls.exchange(new, live)
