@@ -43,7 +43,7 @@ class KeptSeals:
 
     @cached_property
     def kept(self) -> frozenset[bytes]:
-        """Those that were kept, if their file is whole, this dracfg's, and no older than the machine's start."""
+        """Those that were kept, if the file is whole, this dracfg's, and of this start of the machine."""
         body = read_entry(self._path)
         if body is None or not body.startswith(self._head):
             return frozenset()
