@@ -309,7 +309,7 @@ class Disturber:
             path = self.out / self.random.choice([*self.files])
             act = self.random.choice(
                 (self.write, self.write, self.touch, self.restore, self.restore, self.restore,
-                 self.swap, self.add, self.unlink, self.link, self.move)
+                 self.swap, self.add, self.add, self.add, self.unlink, self.link, self.move)
             )  # fmt: skip
             with suppress(OSError):  # what it needs may not be there just now
                 act(path)
@@ -351,15 +351,16 @@ class Disturber:
         (self.out.parent / "swapped").rename(other)
 
     def add(self, path: Path) -> None:
-        folder = self.random.choice([*path.parents][:4])
-        match self.random.randrange(4):
-            case 0:
+        folder = self.random.choice([*path.parents][:3])
+        there = sorted(self.out.rglob("inner"))
+        match self.random.choice("file folder folder link".split()):
+            case _ if there and self.random.random() < 0.7:
+                (self.random.choice(there) / "own").touch()
+            case "file":
                 (folder / "own").touch()
-            case 1:
+            case "folder":
                 (folder / "more" / "inner").mkdir(parents=True, exist_ok=True)
-            case 2:
-                (folder / "more" / "inner" / "own").touch()
-            case 3:
+            case "link":
                 (folder / "link").symlink_to(path)
 
     def unlink(self, path: Path) -> None:
