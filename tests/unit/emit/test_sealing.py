@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dracfg.emit import sealing, seals
+from dracfg.emit import listing, sealing, seals
 from dracfg.emit.apply import apply
 from dracfg.emit.intact import stands
 from dracfg.emit.layout import LOCK_NAME
@@ -248,6 +248,32 @@ def test_what_was_written_in_the_same_tick_is_not_sealed(
     })  # fmt: skip
     monkeypatch.setattr(os, "lstat", in_that_tick)
     assert not stands(out, lock, seals=notebook)
+
+
+def test_a_file_is_stamped_before_it_is_read(
+    out: Path, lock: Lock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What changes between the two has another stamp than the one that is sealed."""
+    path, notebook = out / "prod/guard/a.yaml", Notebook(out.parent, ahead=10**9)
+    right, real = path.read_bytes(), listing._bytes_of
+    path.write_bytes(b"!!!")
+
+    def reading(descriptor: int) -> bytes:
+        if path.read_bytes() != right:
+            wait_for_a_tick(out.parent)
+            path.write_bytes(right)
+        return real(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(listing, "_bytes_of", reading)
+        assert stands(out, lock, seals=notebook)
+    read: list[str] = []
+    monkeypatch.setattr(
+        sealing, "read_stamped", lambda name, folder: (read.append(name), stamped(name, folder))[1]
+    )
+    stamped = listing.read_stamped
+    assert stands(out, lock, seals=notebook)
+    assert "a.yaml" in read
 
 
 NOW = 5_000_000_000_123
