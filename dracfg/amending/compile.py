@@ -16,6 +16,7 @@ from dracfg.amending.states import States, states_of
 from dracfg.aside import aside
 from dracfg.building import Rendered, build_all
 from dracfg.cache.documents import KnownFiles
+from dracfg.cache.inputs import Inputs
 from dracfg.cache.questions import AskedTree
 from dracfg.cache.store import Details, Last
 from dracfg.cache.tenants import KnownTenants
@@ -27,6 +28,7 @@ from dracfg.emit.intact import stands
 from dracfg.emit.layout import OUT
 from dracfg.emit.listing import read as read_standing_file
 from dracfg.emit.lock import Lock, LockReading, read_rendered
+from dracfg.emit.seals import Seals
 from dracfg.emit.tree import plan
 from dracfg.judging import Emitted, Judgement, emitted, judge, limited
 from dracfg.passes import Timings, keeping_all
@@ -59,22 +61,26 @@ def amend(
     jobs: int = 1,
     today: date | None = None,
     timings: Timings | None = None,
+    inputs: Inputs | None = None,
+    seals: Seals | None = None,
 ) -> Amended | None:
     """Compiles what changed since the last run; with more than one of `jobs` the tree is hashed meanwhile.
 
     `tenants` and `known` are what that run knew of tenants, and its files; `seen` holds what those said,
-    and objects of the tree. None, and nothing written, where something else changed than tenants' own
-    numbers and claims, where the tree does not stand as that run left it, where anything is wrong, or what
-    they share is not what it was.
+    and objects of the tree. What `inputs` and `seals` know to stand is not read.
+
+    None, and nothing written, where something else changed than tenants' own numbers and claims, where
+    the tree does not stand as that run left it, where anything is wrong, or what they share is not what
+    it was.
     """
     clock = timings or Timings()
     out = tree.root / OUT
     locked = clock.measure("read", lambda: read_rendered(out, last.lock))
     if locked is None:
         return None
-    hashed = partial(stands, out, locked)
+    hashed = partial(stands, out, locked, seals=seals)
     is_intact = hashed if jobs == 1 else aside(hashed)
-    changed = clock.measure("read", lambda: changed_files(tree, last.notes))
+    changed = clock.measure("read", lambda: changed_files(tree, last.notes, inputs))
     if not changed:
         return None
 

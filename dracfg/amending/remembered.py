@@ -49,8 +49,9 @@ def compile_remembered(
         from dracfg.amending.compile import amend  # the first run of a repository needs none of it
 
         amended = amend(
-            tree, last, tenants, known, seen, jobs=by.jobs, today=today, timings=timings
-        )
+            tree, last, tenants, known, seen,
+            jobs=by.jobs, today=today, timings=timings, inputs=store.inputs, seals=store.seals,
+        )  # fmt: skip
     if amended is not None:
         done, details = amended.compiled, amended.details
         outcome = replace(

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from dracfg.cache.compiler import compiler
 from dracfg.cache.entry import FOLDER, read_entry, write_entry
+from dracfg.cache.inputs import Inputs
 from dracfg.cache.outcome import Outcome, findings_from, findings_to, from_data, to_data
 from dracfg.cache.questions import AskedTree, Question, stand
+from dracfg.cache.seals import KeptSeals
 from dracfg.dataclass import dataclass
 from dracfg.diagnostics import Diagnostic
 from dracfg.emit.intact import intact
+from dracfg.emit.seals import Seals
 from dracfg.passes import keeping_all
 from dracfg.source.tree import DiskTree
 
@@ -86,8 +89,11 @@ class Store:
         except _MALFORMED:
             return None
         tree = tree or AskedTree(DiskTree(self.root))
-        same = stand(tree, notes.items()) and intact(self.root / self.out, lock, jobs)
-        return outcome if same else None
+        if not stand(tree, notes.items(), self.inputs):
+            return None
+        if self.inputs is not None:
+            self.inputs.keep()
+        return outcome if intact(self.root / self.out, lock, jobs, self.seals) else None
 
     def last(self) -> Last | None:
         """The last run, whatever changed since, its tree too; None where it left nothing."""
@@ -149,6 +155,16 @@ class Store:
         """The file of the entry, and what is too large for it."""
         name = _digest(repr((self.out, self.options)).encode())[:16]
         return self.root / FOLDER / f"compile-{name}.{ending}"
+
+    @cached_property
+    def inputs(self) -> Inputs | None:
+        """What is known of the files that were read; None where nothing can be."""
+        return Inputs.recall(self.root)
+
+    @cached_property
+    def seals(self) -> Seals | None:
+        """What is known of the tree that was left; None where nothing can be."""
+        return KeptSeals.recall(self.root, "tree")
 
     @cached_property
     def _entry(self) -> dict[str, Any] | None:

@@ -55,14 +55,30 @@ def read(path: str | Path) -> bytes:
     """Return the bytes of a regular file; a symbolic link in its place is an OSError."""
     descriptor = os.open(path, _READ)
     try:
-        # Nearly all have but one piece; that nothing follows is told by none but another read.
-        first = os.read(descriptor, _PIECE)
-        if not (piece := os.read(descriptor, _PIECE)):
-            return first
-        pieces = [first]
-        while piece:
-            pieces.append(piece)
-            piece = os.read(descriptor, _PIECE)
-        return b"".join(pieces)
+        return _bytes_of(descriptor)
     finally:
         os.close(descriptor)
+
+
+def read_stamped(name: str, folder: int) -> tuple[os.stat_result, bytes]:
+    """Return the state of a file in an open folder, as it was before its bytes were read, and these.
+
+    Raises OSError as `read` does.
+    """
+    descriptor = os.open(name, _READ, dir_fd=folder)
+    try:
+        return os.fstat(descriptor), _bytes_of(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _bytes_of(descriptor: int) -> bytes:
+    # Nearly all have but one piece; that nothing follows is told by none but another read.
+    first = os.read(descriptor, _PIECE)
+    if not (piece := os.read(descriptor, _PIECE)):
+        return first
+    pieces = [first]
+    while piece:
+        pieces.append(piece)
+        piece = os.read(descriptor, _PIECE)
+    return b"".join(pieces)

@@ -3,15 +3,25 @@
 import hashlib
 import json
 import shutil
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from dracfg.cache import inputs
 from dracfg.cache import store as stores
+from dracfg.cache.inputs import Inputs
+from dracfg.cache.seals import KeptSeals
 from dracfg.cli.main import invoke
+from dracfg.emit import sealing
+from dracfg.emit.seals import Moment
 
 FORGED = "every finding was taken out"
+needs_seals = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="there are no seals elsewhere"
+)
 
 
 @pytest.fixture
@@ -91,6 +101,69 @@ def test_no_cache_neither_reads_nor_writes(
     assert not (repository / ".cache").exists()
 
 
+def seal(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all that stands known by its stamps."""
+    later = time.time_ns() + 10**9
+    monkeypatch.setattr(KeptSeals, "moment", Moment(root.stat().st_dev, later))
+    assert run("compile", root) == 0
+    assert all((root / ".cache" / "dracfg" / name).exists() for name in ("inputs", "tree"))
+
+
+@needs_seals
+@pytest.mark.parametrize("command", ["compile", "check"])
+def test_where_all_is_sealed_no_file_is_read(
+    command: str,
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    mark(repository)
+    seal(repository, monkeypatch)
+    monkeypatch.setattr(inputs, "read_all", lambda *_: pytest.fail("an input was read"))
+    monkeypatch.setattr(sealing, "read_stamped", lambda *_: pytest.fail("the tree was read"))
+    capsys.readouterr()
+    run(command, repository)
+    assert FORGED in capsys.readouterr().out
+
+
+@needs_seals
+def test_no_cache_neither_reads_nor_writes_seals(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seal(repository, monkeypatch)
+    kept = [repository / ".cache" / "dracfg" / name for name in ("inputs", "tree")]
+    for path in kept:
+        path.unlink()
+    monkeypatch.setattr(KeptSeals, "recall", lambda *_: pytest.fail("it was asked for"))
+    for command in ("compile", "check", "compile --check"):
+        assert run(*command.split()[:1], repository, *command.split()[1:], "--no-cache") == 0
+    assert not any(path.exists() for path in kept)
+
+
+@needs_seals
+def test_an_amended_run_knows_what_stands(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the file that changed is read as an input, and of the tree what is written anew."""
+    seal(repository, monkeypatch)
+    (repository / "tenants" / "void.yaml").write_text("# nothing, again\n")
+    read: list[str] = []
+    digest = Inputs.digest
+    monkeypatch.setattr(sealing, "read_stamped", lambda *_: pytest.fail("the tree was read"))
+    monkeypatch.setattr(
+        Inputs,
+        "digest",
+        lambda self, path, most, expected: (
+            read.append(path)
+            if (found := digest(self, path, most, expected)) != expected
+            else None,
+            found,
+        )[1],
+    )
+    assert run("compile", repository) == 0
+    assert read == ["tenants/void.yaml"]
+
+
 def edit(path: str, old: str, new: str) -> Callable[[Path], object]:
     def change(root: Path) -> None:
         text = (root / path).read_text(encoding="utf-8")
@@ -139,6 +212,21 @@ CHANGES: dict[str, Callable[[Path], object]] = {
         root, lambda data: data["notes"].append([["delete", "tenants"], "0" * 64])
     ),
 }
+
+
+@needs_seals
+@pytest.mark.parametrize("change", [name for name in CHANGES if "entry" not in name])
+def test_whatever_differs_is_worked_out_where_all_was_sealed(
+    change: str,
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    mark(repository)
+    seal(repository, monkeypatch)
+    assert is_recalled(repository, capsys)
+    CHANGES[change](repository)
+    assert not is_recalled(repository, capsys)
 
 
 @pytest.mark.parametrize("change", CHANGES)
