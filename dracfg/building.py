@@ -95,7 +95,8 @@ def built_by(
         if not _is_small(form):
             return tuple(map(work, names))
         largest_first = sorted(names, key=lambda name: -len(catalog.tenants_on(name)))
-        built = dict(zip(largest_first, executor.map(work, largest_first), strict=True))
+        done = executor.map(work, largest_first, catalog.weight)
+        built = dict(zip(largest_first, done, strict=True))
         return tuple(built[name] for name in names)
 
     return builder

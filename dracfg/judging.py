@@ -14,7 +14,7 @@ from typing import Literal
 
 from dracfg.allocate import Inventory
 from dracfg.allocate.recorded import cluster_inventories, cluster_records
-from dracfg.aside import aside
+from dracfg.aside import aside, worth
 from dracfg.building import (
     NOTHING_RENDERED,
     Builder,
@@ -221,7 +221,7 @@ def judge(
     def check() -> Checked:
         return by.rules(catalog, recorded, records, day, only if others is not None else None)
 
-    checked = aside(check) if by.jobs > 1 else check
+    checked = aside(check) if worth(catalog.weight, by.jobs) > 1 else check
     made = emitted(judged, found, sources, by.form, by.builder, clock)
     unread_states = clock.measure("read", lambda: faults_of(made.sound, by.jobs))
     findings += unread_states

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from dracfg.aside import worth
 from dracfg.executors.ordered import Pool, in_order
 from dracfg.executors.spec import ExecutorSpec
 
@@ -35,16 +36,23 @@ class Executor(ABC):
         self.beside = beside
         self._opened = opened
 
-    def map(self, work: Callable[[T], R], portions: Sequence[T]) -> Iterator[R]:
+    def map(
+        self, work: Callable[[T], R], portions: Sequence[T], weight: int | None = None
+    ) -> Iterator[R]:
         """`work` of each portion, in their order, each once.
 
         The first portions are begun at once; at most two for each that runs at a time are begun or
         wait to be taken. Others begin as results are asked for. A portion whose process or worker was
         lost is run again, so work must do nothing but give its result. Raises LostPortion when that
         is of no use, and whatever the work raises, for the first portion in order that raises.
+
+        With a `weight`, what all portions together take in files to be read, nothing is begun on this
+        machine that a second process is not worth. A cluster's workers are there, and get it all.
         """
         if not portions:
             return iter(())
+        if weight is not None and worth(weight, self.beside) == 1 < self.beside:
+            return map(work, portions)
         pool = self._pool(work, portions)
         if pool is None:
             return map(work, portions)

@@ -23,7 +23,10 @@ class Noting(Executor):
         super().__init__(1, ExitStack(), beside=1)
         self.given: list[str] = []
 
-    def map(self, work: Callable[[Any], Any], portions: Sequence[Any]) -> Iterator[Any]:
+    def map(
+        self, work: Callable[[Any], Any], portions: Sequence[Any], weight: int | None = None
+    ) -> Iterator[Any]:
+        assert weight
         self.given += portions
         return map(work, portions)
 

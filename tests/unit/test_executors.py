@@ -105,6 +105,15 @@ def test_results_come_in_order_and_once(
 
 
 @LOCAL
+@pytest.mark.parametrize("weight", [None, 0, 127, 128])
+def test_for_little_nothing_is_begun(spec: ExecutorSpec, weight: int | None) -> None:
+    with open_executor(spec, 2) as executor:
+        found = set(executor.map(lambda _: (os.getpid(), threading.get_ident()), range(8), weight))
+    here = (os.getpid(), threading.get_ident())
+    assert (found == {here}) is (weight in (0, 127))
+
+
+@LOCAL
 def test_the_first_may_be_the_last_to_end(spec: ExecutorSpec, tmp_path: Path) -> None:
     def work(portion: int) -> int:
         if portion == 0:
