@@ -29,19 +29,19 @@ _Make = Callable[[type], Any]
 
 
 class _Later:
-    """Stands for an attribute of a class until it is first asked for; then that is made."""
+    """Stands for an attribute of classes until it is first asked for; then that is made for one."""
 
-    __slots__ = ("make", "name", "owner")
+    __slots__ = ("make", "name")
 
-    def __init__(self, make: _Make) -> None:
-        self.make = make
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.owner, self.name = owner, name
+    def __init__(self, name: str, make: _Make) -> None:
+        self.name, self.make = name, make
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        setattr(self.owner, self.name, self.make(self.owner))
-        return getattr(owner if instance is None else instance, self.name)
+        asked = type(instance) if owner is None else owner
+        holders = (base for base in asked.__mro__ if vars(base).get(self.name) is self)
+        if holder := next(holders, None):  # else another thread has just made it
+            setattr(holder, self.name, self.make(holder))
+        return getattr(asked if instance is None else instance, self.name)
 
 
 def _dataclass(
@@ -51,15 +51,13 @@ def _dataclass(
         held = {name: value for name, value in vars(cls).items() if name not in _OF_INSTANCES}
         own = {name for name, value in held.items() if value is not None}
         added = {n: value for n, value in _at_once(frozen, slots, eq).items() if n not in own}
-        added |= {n: _Later(make) for n, make in _later(frozen, eq, order).items() if n not in own}
+        added |= {n: value for n, value in _later(frozen, eq, order).items() if n not in own}
         names = [n for n, type_ in get_annotations(cls).items() if "ClassVar" not in str(type_)]
         added[_GIVEN] = {name: held.get(name, MISSING) for name in names}
         if slots:
             return _slotted(cls, names, held | added)
         for name, value in added.items():
             setattr(cls, name, value)
-            if isinstance(value, _Later):
-                value.__set_name__(cls, name)
         return cls
 
     return decorate
@@ -115,8 +113,8 @@ def _at_once(frozen: bool, slots: bool, eq: bool) -> Mapping[str, Any]:
 
 
 @cache
-def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Make]:
-    """Who writes the methods that differ from class to class."""
+def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Later]:
+    """What stands for the methods that differ from class to class, the same for all of them."""
     found: dict[str, _Make] = {name: partial(_as_library, name=name) for name in _OF_LIBRARY}
     found["__init__"] = partial(_write_init, frozen=frozen)
     if eq:
@@ -125,7 +123,7 @@ def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Make]:
         found["__hash__"] = _write_hash
     if order:
         found |= {name: partial(_write_comparison, symbol=_ORDER[name]) for name in _ORDER}
-    return found
+    return {name: _Later(name, make) for name, make in found.items()}
 
 
 def _write_init(cls: type, frozen: bool) -> Any:

@@ -252,6 +252,35 @@ def test_what_holds_itself_is_shown() -> None:
     assert repr(made) == "Holder(inner=...)"
 
 
+def test_a_method_may_be_asked_for_while_another_thread_makes_it() -> None:
+    @dataclass(frozen=True)
+    class Asked:
+        x: int
+
+    waiting = vars(Asked)["__init__"]
+    assert Asked(1) == Asked(1)
+    made = waiting.__get__(None, Asked)
+    assert made is vars(Asked)["__init__"] is not waiting
+
+
+def test_a_class_and_its_base_have_methods_of_their_own() -> None:
+    @dataclass(frozen=True)
+    class First:
+        x: int
+
+    @dataclass(frozen=True)
+    class Second(First):
+        y: int
+
+    class Third(Second):
+        pass
+
+    assert vars(Third(1, 2)) == {"x": 1, "y": 2}
+    assert vars(First(1)) == {"x": 1}
+    assert (Third(1, 2) == Third(1, 3), First(1) == First(1)) == (False, True)
+    assert "__init__" not in vars(Third)
+
+
 def test_methods_are_written_when_they_are_first_called() -> None:
     made = point(dataclass, frozen=True, slots=True)
     names = ("__init__", "__eq__", "__hash__")
