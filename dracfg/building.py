@@ -113,7 +113,7 @@ def built_by(
         if not _is_small(form):
             return Building(lambda: tuple(map(work, names)))
         largest_first = sorted(names, key=lambda name: -len(catalog.tenants_on(name)))
-        begun = executor.begin(work, largest_first)
+        begun = executor.begin(work, largest_first, catalog.weight)
 
         def results() -> tuple[ClusterBuild, ...]:
             built = dict(zip(largest_first, begun.results, strict=True))

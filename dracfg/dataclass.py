@@ -14,6 +14,7 @@ from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from functools import cache, partial
 from inspect import get_annotations
 from reprlib import recursive_repr
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
@@ -28,19 +29,19 @@ _Make = Callable[[type], Any]
 
 
 class _Later:
-    """Stands for an attribute of a class until it is first asked for; then that is made."""
+    """Stands for an attribute of classes until it is first asked for; then that is made for one."""
 
-    __slots__ = ("make", "name", "owner")
+    __slots__ = ("make", "name")
 
-    def __init__(self, make: _Make) -> None:
-        self.make = make
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.owner, self.name = owner, name
+    def __init__(self, name: str, make: _Make) -> None:
+        self.name, self.make = name, make
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        setattr(self.owner, self.name, self.make(self.owner))
-        return getattr(owner if instance is None else instance, self.name)
+        asked = type(instance) if owner is None else owner
+        holders = (base for base in asked.__mro__ if vars(base).get(self.name) is self)
+        if holder := next(holders, None):  # else another thread has just made it
+            setattr(holder, self.name, self.make(holder))
+        return getattr(asked if instance is None else instance, self.name)
 
 
 def _dataclass(
@@ -50,15 +51,13 @@ def _dataclass(
         held = {name: value for name, value in vars(cls).items() if name not in _OF_INSTANCES}
         own = {name for name, value in held.items() if value is not None}
         added = {n: value for n, value in _at_once(frozen, slots, eq).items() if n not in own}
-        added |= {n: _Later(make) for n, make in _later(frozen, eq, order).items() if n not in own}
+        added |= {n: value for n, value in _later(frozen, eq, order).items() if n not in own}
         names = [n for n, type_ in get_annotations(cls).items() if "ClassVar" not in str(type_)]
         added[_GIVEN] = {name: held.get(name, MISSING) for name in names}
         if slots:
             return _slotted(cls, names, held | added)
         for name, value in added.items():
             setattr(cls, name, value)
-            if isinstance(value, _Later):
-                value.__set_name__(cls, name)
         return cls
 
     return decorate
@@ -114,8 +113,8 @@ def _at_once(frozen: bool, slots: bool, eq: bool) -> Mapping[str, Any]:
 
 
 @cache
-def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Make]:
-    """Who writes the methods that differ from class to class."""
+def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Later]:
+    """What stands for the methods that differ from class to class, the same for all of them."""
     found: dict[str, _Make] = {name: partial(_as_library, name=name) for name in _OF_LIBRARY}
     found["__init__"] = partial(_write_init, frozen=frozen)
     if eq:
@@ -124,62 +123,95 @@ def _later(frozen: bool, eq: bool, order: bool) -> Mapping[str, _Make]:
         found["__hash__"] = _write_hash
     if order:
         found |= {name: partial(_write_comparison, symbol=_ORDER[name]) for name in _ORDER}
-    return found
+    return {name: _Later(name, make) for name, make in found.items()}
 
 
 def _write_init(cls: type, frozen: bool) -> Any:
     known: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": MISSING}
+    listed, defaults = _listed(cls), dict[str, Any]()
+    names = _stand_ins(name for name, _ in listed)
     taken, lines = ["self"], []
-    for name, field in _listed(cls):
-        value = name
+    for stands, (_, field) in zip(names, listed, strict=True):
+        value = stands
         if field.default_factory is not MISSING:
-            known[f"_make_{name}"] = field.default_factory
-            value = f"_make_{name}()"
+            known[f"_make{stands}"] = field.default_factory
+            value = f"_make{stands}()"
             if field.init:
-                taken.append(f"{name}=_MISSING")
-                value = f"{value} if {name} is _MISSING else {name}"
+                defaults[stands] = MISSING
+                value = f"{value} if {stands} is _MISSING else {stands}"
         elif field.default is not MISSING:
-            known[f"_default_{name}"] = field.default
             if field.init:
-                taken.append(f"{name}=_default_{name}")
+                defaults[stands] = field.default
             else:
-                value = f"_default_{name}"
-        elif field.init:
-            taken.append(name)
-        else:
+                known[f"_default{stands}"] = field.default
+                value = f"_default{stands}"
+        elif not field.init:
             continue
-        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+        if field.init:
+            if defaults and stands not in defaults:
+                raise TypeError(f"non-default argument {names[stands]!r} follows default argument")
+            taken.append(stands)
+        lines.append(f"_set(self, {stands!r}, {value})" if frozen else f"self.{stands} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    return _written(cls, f"__init__({', '.join(taken)})", lines or ["pass"], known)
+    head = f"__init__({', '.join(taken)})"
+    return _written(cls, head, lines or ["pass"], names, known, tuple(defaults.values()))
 
 
 def _write_comparison(cls: type, symbol: str) -> Any:
-    compared = [name for name, field in _listed(cls) if field.compare]
+    names = _stand_ins(name for name, field in _listed(cls) if field.compare)
     lines = [
         "if other.__class__ is self.__class__:",
-        f" return {_values('self', compared)} {symbol} {_values('other', compared)}",
+        f" return {_values('self', names)} {symbol} {_values('other', names)}",
         "return NotImplemented",
     ]
     name = "__eq__" if symbol == "==" else next(n for n, s in _ORDER.items() if s == symbol)
-    return _written(cls, f"{name}(self, other)", lines, {})
+    return _written(cls, f"{name}(self, other)", lines, names, {})
 
 
 def _write_hash(cls: type) -> Any:
-    hashed = [name for name, f in _listed(cls) if (f.compare if f.hash is None else f.hash)]
-    return _written(cls, "__hash__(self)", [f"return hash({_values('self', hashed)})"], {})
+    names = _stand_ins(n for n, f in _listed(cls) if (f.compare if f.hash is None else f.hash))
+    return _written(cls, "__hash__(self)", [f"return hash({_values('self', names)})"], names, {})
 
 
-def _values(holder: str, names: list[str]) -> str:
+def _values(holder: str, names: Iterable[str]) -> str:
     return f"({''.join(f'{holder}.{name}, ' for name in names)})"
 
 
-def _written(cls: type, head: str, lines: list[str], known: dict[str, Any]) -> Any:
-    name = head.partition("(")[0]
-    exec(f"def {head}:\n " + "\n ".join(lines), known)
-    made = known.pop(name)
-    made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.{name}"
+def _stand_ins(names: Iterable[str]) -> dict[str, str]:
+    """What stands for the names of fields in the text of a method, the same for all classes."""
+    return {f"_{number}": name for number, name in enumerate(names)}
+
+
+def _written(
+    cls: type,
+    head: str,
+    lines: Iterable[str],
+    names: Mapping[str, str],
+    known: dict[str, Any],
+    defaults: tuple[Any, ...] = (),
+) -> Any:
+    """A method of this text, with the `names` of fields in place of what stands for them.
+
+    `known` are its globals, `defaults` those of its last arguments.
+    """
+    code = _compiled(f"def {head}:\n " + "\n ".join(lines))
+    named = code.replace(
+        co_varnames=tuple(names.get(name, name) for name in code.co_varnames),
+        co_names=tuple(names.get(name, name) for name in code.co_names),
+        co_consts=tuple(names.get(value, value) for value in code.co_consts),
+        co_qualname=f"{cls.__qualname__}.{code.co_name}",
+    )
+    made = FunctionType(named, known, None, defaults)
+    made.__module__ = cls.__module__
     return made
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    """The code of one function. To compile takes most of the time, and few texts differ."""
+    whole = compile(text, "<string>", "exec")
+    return next(value for value in whole.co_consts if isinstance(value, CodeType))
 
 
 @recursive_repr()

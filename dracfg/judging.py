@@ -14,7 +14,7 @@ from typing import Literal
 
 from dracfg.allocate import Inventory
 from dracfg.allocate.recorded import cluster_inventories, cluster_records
-from dracfg.aside import aside
+from dracfg.aside import aside, worth
 from dracfg.building import (
     NOTHING_RENDERED,
     Building,
@@ -216,7 +216,9 @@ def judge(
         return by.rules(catalog, recorded, records, day, asked, meanwhile)
 
     building = clock.measure("build", lambda: by.builder(judged, found, by.form))
-    checked = clock.measure("check", lambda: _checked(check, building, by.jobs))
+    checked = clock.measure(
+        "check", lambda: _checked(check, building, worth(catalog.weight, by.jobs))
+    )
     made = emitted(judged, building, sources, by.form, clock)
     unread_states = clock.measure("read", lambda: faults_of(made.sound, by.jobs))
     findings += unread_states

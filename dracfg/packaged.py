@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_TEXT = "tag:yaml.org,2002:str"
+_TEXTS = (None, "!", "tag:yaml.org,2002:str")
+"""Tags of what is text as it stands."""
 
 
 def read_data(package: str, path: str) -> Any:
@@ -28,17 +30,49 @@ def parse_data(text: str) -> Any:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     try:
-        return _value(loader, loader.get_single_node())
+        loader.get_event(), loader.get_event()  # a stream and its first document begin
+        value = _reader(yaml, loader)(loader.get_event())
+        loader.get_event()
+        if loader.get_event().__class__ is not yaml.StreamEndEvent:
+            raise ValueError("more than one document")
+        return value
     finally:
         loader.dispose()
 
 
-def _value(loader: Any, node: Any) -> Any:
-    if node.id == "mapping":
-        return {_value(loader, key): _value(loader, value) for key, value in node.value}
-    if node.id == "sequence":
-        return [_value(loader, item) for item in node.value]
-    return node.value if node.tag == _TEXT else loader.construct_object(node)
+def _reader(yaml: Any, loader: Any) -> Callable[[Any], Any]:
+    """Makes values of a parser's events, without the tree of nodes that PyYAML makes first."""
+    following, made = loader.get_event, loader.construct_object
+    implicit, anchored = loader.yaml_implicit_resolvers, dict[str, Any]()
+    scalar, alias, node = yaml.ScalarEvent, yaml.AliasEvent, yaml.ScalarNode
+    mapping, end_of_mapping = yaml.MappingStartEvent, yaml.MappingEndEvent
+    end_of_sequence = yaml.SequenceEndEvent
+
+    def read(event: Any) -> Any:
+        kind = event.__class__
+        value: Any
+        if kind is scalar:
+            value, tag = event.value, event.tag
+            if event.implicit[0] and (forms := implicit.get(value[:1])):
+                tag = next((one for one, form in forms if form.match(value)), None)
+            if tag not in _TEXTS:
+                value = made(node(tag, value))
+        elif kind is mapping:
+            value = {}
+            while (key := following()).__class__ is not end_of_mapping:
+                named = read(key)
+                value[named] = read(following())
+        elif kind is alias:
+            return anchored[event.anchor]
+        else:
+            value = []
+            while (item := following()).__class__ is not end_of_sequence:
+                value.append(read(item))
+        if event.anchor:
+            anchored[event.anchor] = value
+        return value
+
+    return read
 
 
 def text_of(package: str, path: str) -> str:

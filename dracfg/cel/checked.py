@@ -29,17 +29,18 @@ from dracfg.dataclass import dataclass
 
 __all__ = ["CheckingEngine"]
 
-ISSUE = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*?)(?: \[[A-Z_]+\])?$", re.MULTILINE)
+# What is only looked for where something is wrong is compiled when it is.
+ISSUE = r"(?m)ERROR: <input>:(\d+):(\d+): (.*?)(?: \[[A-Z_]+\])?$"
+STATUS = r"(?s)[A-Z_]+: (.*)"
+MISSING_KEY = r'(?s)Key not found in map : "?(.*?)"?$'
+UNDECLARED = r"undeclared reference to '([^']+)'"
+PATH_BEFORE = r"\w+(?:\s*\.\s*\w+)*\s*$"
 # String literals and comments are matched so that nothing is found inside of them.
 PRESENCE_TEST = re.compile(
     r"\"\"\".*?\"\"\"|'''.*?'''|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|//[^\n]*"
     r"|\bhas\(\s*(?P<owner>\w+)\s*\.\s*(?P<field>\w+)\s*\)",
     re.DOTALL,
 )
-STATUS = re.compile(r"[A-Z_]+: (.*)", re.DOTALL)
-MISSING_KEY = re.compile(r'Key not found in map : "?(.*?)"?$', re.DOTALL)
-PATH_BEFORE = re.compile(r"\w+(?:\s*\.\s*\w+)*\s*$")
-UNDECLARED = re.compile(r"undeclared reference to '([^']+)'")
 
 
 @dataclass(frozen=True)
@@ -165,23 +166,23 @@ def refuse_literal(function: str, text: str) -> str | None:
 def _explain(text: str, expression: str, scope: Scope) -> CompileFailure | Undecided:
     """The first of the engine's issues, in cel-go's words where they differ."""
     issues = sorted(
-        (int(line), int(column), message) for line, column, message in ISSUE.findall(text)
+        (int(line), int(column), message) for line, column, message in re.findall(ISSUE, text)
     )
     if not issues:
         return Undecided(f"the engine gives no position: {text}")
     for _, _, message in issues:
-        undeclared = UNDECLARED.match(message)
+        undeclared = re.match(UNDECLARED, message)
         if undeclared and undeclared[1] in scope.objects:
             return Undecided(f"`{undeclared[1]}` is used as a whole")
     line, column, message = issues[0]
     starts = [0, *(match.end() for match in re.finditer("\n", expression))]
     offset = starts[min(line, len(starts)) - 1] + column - 1
-    name = UNDECLARED.match(message)
+    name = re.match(UNDECLARED, message)
     if name and "." in name[1]:
         owner, _, field = name[1].partition(".")
         if owner in scope.objects:
             message = f"undefined field '{field}'"
-        elif path := PATH_BEFORE.search(expression, 0, offset):
+        elif path := re.search(PATH_BEFORE, expression[:offset]):
             # cel-go points at the first name of a path that leads nowhere.
             message = message.replace(name[1], owner)
             offset = path.start()
@@ -208,8 +209,8 @@ def _outcome(value: Any) -> Value | EvaluationError | Undecided:
 
 def _status(text: str) -> str:
     """The message of an error in cel-go's words where they differ, without the engine's status code."""
-    match = STATUS.fullmatch(text)
+    match = re.fullmatch(STATUS, text)
     message = match[1] if match else text
-    if missing := MISSING_KEY.search(message):
+    if missing := re.search(MISSING_KEY, message):
         return f"no such key: {missing[1]}"
     return message.replace("No matching overloads found :", "no such overload:")

@@ -1,7 +1,7 @@
 """An executor, open: the results of some work for each of its portions, in order.
 
 with open_executor(parse_executor("process"), jobs=4) as executor:
-    for result in executor.map(work, portions):
+    for result in executor.begin(work, portions).results:
         ...
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from dracfg.aside import worth
 from dracfg.dataclass import dataclass
 from dracfg.executors.ordered import Ordered, Pool
 from dracfg.executors.spec import ExecutorSpec
@@ -50,26 +51,29 @@ class Executor(ABC):
         self.beside = beside
         self._opened = opened
 
-    def begin(self, work: Callable[[T], R], portions: Sequence[T]) -> Begun[R]:
+    def begin(
+        self, work: Callable[[T], R], portions: Sequence[T], weight: int | None = None
+    ) -> Begun[R]:
         """Begins `work` of each portion, each once; results come in their order.
 
         The first portions are begun at once; at most two for each that runs at a time are begun or
         wait to be taken. Others begin as results are asked for. A portion whose process or worker was
         lost is run again, so work must do nothing but give its result. Taking results raises LostPortion
         when that is of no use, and whatever the work raises, for the first portion in order that raises.
+
+        With a `weight`, what all portions together take in files to be read, nothing is begun on this
+        machine that a second process is not worth. A cluster's workers are there, and get it all.
         """
         if not portions:
             return Begun(iter(()))
+        if weight is not None and self.is_local and worth(weight, self.width) == 1:
+            return Begun(map(work, portions))
         pool = self._pool(work, portions)
         if pool is None:
             return Begun(map(work, portions))
         self._opened.callback(pool.close)
         ordered = Ordered(pool, portions)
         return Begun(ordered.results(), ordered.attend)
-
-    def map(self, work: Callable[[T], R], portions: Sequence[T]) -> Iterator[R]:
-        """The results of `begin`."""
-        return self.begin(work, portions).results
 
     @abstractmethod
     def _pool(self, work: Callable[[T], R], portions: Sequence[T]) -> Pool[R] | None:

@@ -29,6 +29,9 @@ from dracfg.model.tenant import AcceptedOffer, Entitlement, TenantNamespace
 WHOLE = "whole"
 """The built-in sharing policy: one claim has the device alone."""
 
+_A_CLUSTER = 16
+"""A cluster takes as long by itself as so many tenants on it."""
+
 AnyPolicy = Exclusive | Partitioned | Consumable | TimeSliced
 
 
@@ -337,6 +340,11 @@ class Catalog:
     def is_complete(self, kind: str) -> bool:
         """Whether all documents of a kind are here, so that what is absent does not exist."""
         return all(lost != kind for lost, _ in self.poisoned)
+
+    @property
+    def weight(self) -> int:
+        """What it takes to judge and to build it, in files of tenants."""
+        return len(self.tenants) + _A_CLUSTER * len(self.clusters)
 
     @cached_property
     def _tenants(self) -> Mapping[str, tuple[Tenant, ...]]:

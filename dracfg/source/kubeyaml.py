@@ -123,8 +123,8 @@ class PlainComposer:
 
     def _read(self, roots: list[Any]) -> None:
         stack: list[_Frame] = []
-        events: Any = yaml.parse(self.text, Loader=LOADER)
-        for event in events:
+        # `yaml.parse` asks twice for each of them.
+        for event in iter(LOADER(self.text).get_event, None):
             kind = event.__class__
             if kind is yaml.ScalarEvent:
                 self.count += 1

@@ -31,10 +31,7 @@ MAX_BYTES = 16 * 1024 * 1024
 
 _BREAKS = "\x0b\x0c\x85\u2028\u2029"
 _CONTROLS = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff"
-_LINE_BREAKS = re.compile(f"[{_BREAKS}]")
-_CONTROL = re.compile(f"[{_CONTROLS}]")
 _UNREADABLE = re.compile(f"[{_BREAKS}{_CONTROLS}]")
-_ALONE = re.compile("\r(?!\n)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +177,7 @@ def understand_plainly(path: str, data: bytes) -> Plain | None:
 
 def _carriage_return(text: str, path: str) -> Diagnostic:
     """SRC014, at the first line that ends in a carriage return, one without a line feed first."""
-    alone = _ALONE.search(text)
+    alone = re.search("\r(?!\n)", text)
     start = alone.start() if alone is not None else text.index("\r")
     line = len(line_starts(text[:start]))
     span = Span(path, line, 1, line, 1)
@@ -304,7 +301,7 @@ def decode(data: bytes, path: str) -> str | Diagnostic:
 def _unreadable_character(text: str, path: str) -> Diagnostic | None:
     if _UNREADABLE.search(text) is None:
         return None
-    match = _CONTROL.search(text) or _LINE_BREAKS.search(text)
+    match = re.search(f"[{_CONTROLS}]", text) or re.search(f"[{_BREAKS}]", text)
     assert match is not None
     start = match.start()
     line = text.count("\n", 0, start) + 1

@@ -184,18 +184,22 @@ def test_results_come_in_order_and_once(cluster: Cluster, notes: Path) -> None:
         assert executor.width == 2
         assert executor.beside == 1
         work = functools.partial(stalled_once, notes, -1)
-        assert list(executor.map(work, range(20))) == [bytes([n]) * SIZE for n in range(20)]
+        assert list(executor.begin(work, range(20)).results) == [
+            bytes([n]) * SIZE for n in range(20)
+        ]
         assert runs(notes) == Counter(range(20))
         held = threading.get_ident()  # what can't be imported is sent as it is
-        assert list(executor.map(lambda portion: portion + held, [1, 1])) == [held + 1] * 2
-        assert list(executor.map(abs, [])) == []
+        assert (
+            list(executor.begin(lambda portion: portion + held, [1, 1]).results) == [held + 1] * 2
+        )
+        assert list(executor.begin(abs, []).results) == []
 
 
 def test_a_worker_that_is_killed_midway_loses_nothing(cluster: Cluster, notes: Path) -> None:
     cluster.add()
     cluster.add()
     with open_executor(cluster.spec, 1) as executor:
-        results = executor.map(functools.partial(stalled_once, notes, 2), range(20))
+        results = executor.begin(functools.partial(stalled_once, notes, 2), range(20)).results
         assert comes(lambda: bool(runners(notes, 2)))
         (victim,) = runners(notes, 2)
         assert victim in [worker.pid for worker in cluster.workers]
@@ -211,7 +215,7 @@ def test_a_worker_that_is_killed_midway_loses_nothing(cluster: Cluster, notes: P
 def test_the_last_worker_that_knew_the_work_is_killed(cluster: Cluster, notes: Path) -> None:
     first = cluster.add()
     with open_executor(cluster.spec, 1) as executor:
-        results = executor.map(functools.partial(stalled_once, notes, 0), range(6))
+        results = executor.begin(functools.partial(stalled_once, notes, 0), range(6)).results
         assert comes(lambda: bool(runners(notes, 0)))
         first.kill()
         first.wait()
@@ -223,7 +227,7 @@ def test_the_last_worker_that_knew_the_work_is_killed(cluster: Cluster, notes: P
 def test_a_portion_that_kills_each_worker_is_named(cluster: Cluster, notes: Path) -> None:
     cluster.add("--nanny")
     with open_executor(cluster.spec, 1) as executor:
-        results = executor.map(functools.partial(deadly, notes), range(4))
+        results = executor.begin(functools.partial(deadly, notes), range(4)).results
         with pytest.raises(LostPortion, match=r"^portion 2 of 4, 1, was lost in each of 4 runs"):
             list(results)
     assert runs(notes)[1] == 4
@@ -235,7 +239,7 @@ def test_an_error_of_the_work_is_raised_as_it_is(
 ) -> None:
     cluster.add()
     with open_executor(cluster.spec, 1) as executor:
-        results = executor.map(functools.partial(refused, notes, error), range(3))
+        results = executor.begin(functools.partial(refused, notes, error), range(3)).results
         assert next(results) == 0
         with pytest.raises(type(error)) as met:
             next(results)
@@ -250,7 +254,7 @@ def test_without_any_worker_left_it_ends(
     monkeypatch.setattr(clusters, "_CONNECTS_WITHIN", 1)
     worker = cluster.add()
     with open_executor(cluster.spec, 1) as executor:
-        results = executor.map(functools.partial(stalled_once, notes, 0), range(3))
+        results = executor.begin(functools.partial(stalled_once, notes, 0), range(3)).results
         assert comes(lambda: bool(runners(notes, 0)))
         worker.kill()
         worker.wait()
@@ -269,7 +273,7 @@ def test_without_its_scheduler_it_ends(
     monkeypatch.setattr(clusters, "_CONNECTS_WITHIN", 1)
     cluster.add()
     with open_executor(cluster.spec, 1) as executor:
-        results = executor.map(functools.partial(stalled_once, notes, 0), range(3))
+        results = executor.begin(functools.partial(stalled_once, notes, 0), range(3)).results
         assert comes(lambda: bool(runners(notes, 0)))
         assert cluster.scheduler is not None
         cluster.scheduler.kill()
@@ -329,7 +333,7 @@ def test_a_worker_of_another_version_that_comes_later_does_nothing(
 ) -> None:
     first = cluster.add()
     with open_executor(cluster.spec, 1, probe=probed) as executor:
-        results = executor.map(functools.partial(stalled_once, notes, 0), range(3))
+        results = executor.begin(functools.partial(stalled_once, notes, 0), range(3)).results
         assert comes(lambda: bool(runners(notes, 0)))
         cluster.add(PROBED="other")
         first.kill()

@@ -13,6 +13,14 @@ from dracfg.pipeline import compile_repository
 
 ROOT = Path(__file__).parents[2]
 ORIGIN = b"dracfg.dev/origin:"
+BESIDE = """
+from dracfg import aside
+from dracfg.cli.main import run
+
+aside._A_PROCESS = 1
+run()
+"""
+"""`dracfg`, to which every file is worth a process."""
 
 
 def copy_inputs(target: Path) -> Path:
@@ -44,7 +52,8 @@ def test_hash_seed_locale_and_workers(
 ) -> None:
     root = copy_inputs(tmp_path)
     environment = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": place, "TZ": "Asia/Tokyo"}
-    command = [sys.executable, "-m", "dracfg", "compile", "--jobs", jobs, "-C", str(root)]
+    options = ["compile", "--jobs", jobs, "-C", str(root)]
+    command = [sys.executable, "-c", BESIDE, *options]
     subprocess.run(command, env=environment, check=True, capture_output=True)
     assert tree(root) == tree(expected)
 

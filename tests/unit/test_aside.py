@@ -85,11 +85,23 @@ def test_where_processes_do_not_fork_the_work_is_done_here(monkeypatch: pytest.M
 @pytest.mark.parametrize(
     "root", [ROOT, ROOT / "tests" / "golden" / "metadata"], ids=lambda r: r.name
 )
-def test_a_judgement_is_the_same_with_rules_beside(root: Path) -> None:
-    alone, beside = judge(root), judge(root, by=Means(jobs=2))
+def test_a_judgement_is_the_same_with_rules_beside(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = judge(root)
+    monkeypatch.setattr(aside, "_A_PROCESS", 1)
+    beside = judge(root, by=Means(jobs=2))
     assert alone.findings == beside.findings
     assert [unit.path for unit in alone.units] == [unit.path for unit in beside.units]
     assert alone.verdict == beside.verdict
+
+
+def test_no_process_is_begun_for_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_work: object) -> tuple[object, object]:
+        pytest.fail("a process was begun")
+
+    monkeypatch.setattr(aside, "_begin", refuse)
+    assert judge(ROOT, by=Means(jobs=2)).units
 
 
 def doubled(part: Sequence[int]) -> list[int]:

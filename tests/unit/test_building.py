@@ -28,7 +28,10 @@ class Noting(Executor):
         super().__init__(1, ExitStack(), beside=1)
         self.given: list[str] = []
 
-    def begin(self, work: Callable[[Any], Any], portions: Sequence[Any]) -> Begun[Any]:
+    def begin(
+        self, work: Callable[[Any], Any], portions: Sequence[Any], weight: int | None = None
+    ) -> Begun[Any]:
+        assert weight
         self.given += portions
         return Begun(map(work, portions))
 
@@ -62,7 +65,11 @@ class Elsewhere(Noting):
         super().__init__()
         self.attended = 0
 
-    def begin(self, work: Callable[[Any], Any], portions: Sequence[Any]) -> Begun[Any]:
+    def begin(
+        self, work: Callable[[Any], Any], portions: Sequence[Any], weight: int | None = None
+    ) -> Begun[Any]:
+        assert weight
+
         def attend() -> None:
             self.attended += 1
 

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import inspect
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import FrozenInstanceError, field
@@ -204,10 +205,80 @@ def test_fields_may_bear_any_names() -> None:
     assert repr(Names(1)).endswith("Names(set=1, other=2, MISSING=[], cls='a')")
 
 
+def test_fields_may_bear_the_names_that_stand_for_others() -> None:
+    @dataclass(order=True)
+    class Numbered:
+        _1: int
+        _0: int = 5
+        _make_0: list[int] = field(default_factory=list)
+        _MISSING: int = 7
+
+    made = Numbered(1, _MISSING=8)
+    assert vars(made) == {"_1": 1, "_0": 5, "_make_0": [], "_MISSING": 8}
+    assert Numbered(1) < Numbered(1, 6) < Numbered(2)
+
+
+def test_classes_alike_keep_their_names_apart() -> None:
+    @dataclass(frozen=True)
+    class First:
+        a: int
+        b: int = 2
+
+    @dataclass(frozen=True)
+    class Second:
+        c: int
+        d: int = 4
+
+    assert (vars(First(1)), vars(Second(3))) == ({"a": 1, "b": 2}, {"c": 3, "d": 4})
+    assert str(inspect.signature(Second)) == "(c, d=4)"
+    assert First.__init__.__qualname__.endswith("First.__init__")
+    with pytest.raises(TypeError, match="'a'"):
+        Second(a=1)  # type: ignore[call-arg]
+
+
+def test_what_must_be_given_stands_first() -> None:
+    @dataclass(frozen=True)
+    class Late:
+        a: int = 1
+        b: int = field()  # type: ignore[misc]
+
+    with pytest.raises(TypeError, match="non-default argument 'b' follows default argument"):
+        Late(1, 2)
+
+
 def test_what_holds_itself_is_shown() -> None:
     made = Holder()
     made.inner = made
     assert repr(made) == "Holder(inner=...)"
+
+
+def test_a_method_may_be_asked_for_while_another_thread_makes_it() -> None:
+    @dataclass(frozen=True)
+    class Asked:
+        x: int
+
+    waiting = vars(Asked)["__init__"]
+    assert Asked(1) == Asked(1)
+    made = waiting.__get__(None, Asked)
+    assert made is vars(Asked)["__init__"] is not waiting
+
+
+def test_a_class_and_its_base_have_methods_of_their_own() -> None:
+    @dataclass(frozen=True)
+    class First:
+        x: int
+
+    @dataclass(frozen=True)
+    class Second(First):
+        y: int
+
+    class Third(Second):
+        pass
+
+    assert vars(Third(1, 2)) == {"x": 1, "y": 2}
+    assert vars(First(1)) == {"x": 1}
+    assert (Third(1, 2) == Third(1, 3), First(1) == First(1)) == (False, True)
+    assert "__init__" not in vars(Third)
 
 
 def test_methods_are_written_when_they_are_first_called() -> None:

@@ -98,10 +98,22 @@ def test_results_come_in_order_and_once(
         return portion, bytes([portion]) * (100_000 if portion % 3 else 1)
 
     with open_executor(spec, jobs) as executor:
-        found = list(executor.map(work, range(count)))
+        found = list(executor.begin(work, range(count)).results)
     assert [portion for portion, _ in found] == list(range(count))
     assert all(set(body) == {portion} for portion, body in found)
     assert ran(tmp_path) == Counter(range(count))
+
+
+@LOCAL
+@pytest.mark.parametrize("weight", [None, 0, 127, 128])
+def test_for_little_nothing_is_begun(spec: ExecutorSpec, weight: int | None) -> None:
+    def place(_portion: int) -> tuple[int, int]:
+        return os.getpid(), threading.get_ident()
+
+    with open_executor(spec, 2) as executor:
+        found = set(executor.begin(place, range(8), weight).results)
+    here = (os.getpid(), threading.get_ident())
+    assert (found == {here}) is (weight in (0, 127))
 
 
 @LOCAL
@@ -113,21 +125,25 @@ def test_the_first_may_be_the_last_to_end(spec: ExecutorSpec, tmp_path: Path) ->
         return portion
 
     with open_executor(spec, 2) as executor:
-        assert list(executor.map(work, range(4))) == [0, 1, 2, 3]
+        assert list(executor.begin(work, range(4)).results) == [0, 1, 2, 3]
 
 
 @LOCAL
 def test_one_executor_does_one_work_after_another(spec: ExecutorSpec) -> None:
     with open_executor(spec, 2) as executor:
-        assert list(executor.map(str, range(3))) == ["0", "1", "2"]
-        assert list(executor.map(abs, [-4, -5])) == [4, 5]
+        assert list(executor.begin(str, range(3)).results) == ["0", "1", "2"]
+        assert list(executor.begin(abs, [-4, -5]).results) == [4, 5]
     assert not active_children()
 
 
 @LOCAL
 def test_two_works_at_once_do_not_meet(spec: ExecutorSpec) -> None:
     with open_executor(spec, 2) as executor:
-        pairs = zip(executor.map(str, range(9)), executor.map(abs, range(0, -9, -1)), strict=True)
+        pairs = zip(
+            executor.begin(str, range(9)).results,
+            executor.begin(abs, range(0, -9, -1)).results,
+            strict=True,
+        )
         assert list(pairs) == [(str(n), n) for n in range(9)]
 
 
@@ -138,7 +154,7 @@ def test_processes_know_what_this_one_knows() -> None:
     portions = [lambda: held.locked(), lambda: not held.locked()]
 
     with held, open_executor(PROCESS, 2) as executor:
-        found = list(executor.map(lambda ask: (ask(), os.getpid()), portions))
+        found = list(executor.begin(lambda ask: (ask(), os.getpid()), portions).results)
     assert [answer for answer, _ in found] == [True, False]
     assert os.getpid() not in {process for _, process in found}
 
@@ -146,7 +162,7 @@ def test_processes_know_what_this_one_knows() -> None:
 def test_processes_that_are_spawned_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "FORKS", False)
     with open_executor(PROCESS, 2) as executor:
-        assert list(executor.map(abs, [-1, -2, -3])) == [1, 2, 3]
+        assert list(executor.begin(abs, [-1, -2, -3]).results) == [1, 2, 3]
     assert not active_children()
 
 
@@ -158,10 +174,10 @@ def test_one_job_and_one_portion_are_done_here(spec: ExecutorSpec) -> None:
         return os.getpid(), threading.get_ident()
 
     with open_executor(spec, 1) as executor:
-        assert set(executor.map(place, range(3))) == {here}
+        assert set(executor.begin(place, range(3)).results) == {here}
     with open_executor(spec, 4) as executor:
-        assert list(executor.map(place, [0])) == [here]
-        assert here not in set(executor.map(place, range(3)))
+        assert list(executor.begin(place, [0]).results) == [here]
+        assert here not in set(executor.begin(place, range(3)).results)
 
 
 @LOCAL
@@ -171,7 +187,7 @@ def test_no_more_is_begun_than_may_wait(spec: ExecutorSpec, tmp_path: Path) -> N
         return portion
 
     with open_executor(spec, 2) as executor:
-        results = executor.map(work, range(100))
+        results = executor.begin(work, range(100)).results
         taken = [next(results) for _ in range(5)]
         begun = len(ran(tmp_path))
     assert taken == [0, 1, 2, 3, 4]
@@ -261,7 +277,7 @@ def test_an_error_of_the_work_is_raised_as_it_is(
         return portion
 
     with open_executor(spec, 2) as executor:
-        results = executor.map(work, range(20))
+        results = executor.begin(work, range(20)).results
         assert next(results) == 0
         with pytest.raises(type(error)) as met:
             list(results)
@@ -279,14 +295,14 @@ def test_an_error_that_cannot_be_sent_is_told() -> None:
         open_executor(PROCESS, 2) as executor,
         pytest.raises(Unsendable) as met,
     ):
-        list(executor.map(work, range(3)))
+        list(executor.begin(work, range(3)).results)
     assert str(met.value) == "Awkward: here:0"
     assert any("in work" in note for note in met.value.__notes__), "where it was raised is lost"
 
 
 def test_a_result_that_cannot_be_sent_is_told() -> None:
     with open_executor(PROCESS, 2) as executor, pytest.raises(TypeError, match="pickle"):
-        list(executor.map(lambda _: threading.Lock(), range(3)))
+        list(executor.begin(lambda _: threading.Lock(), range(3)).results)
 
 
 @forking
@@ -299,7 +315,7 @@ def test_a_process_that_is_killed_is_replaced(victim: int, tmp_path: Path) -> No
         return bytes([portion]) * 200_000
 
     with open_executor(PROCESS, 2) as executor:
-        found = list(executor.map(work, range(9)))
+        found = list(executor.begin(work, range(9)).results)
     assert found == [bytes([portion]) * 200_000 for portion in range(9)]
     assert ran(tmp_path) == Counter(range(9)) + Counter({victim: 1})
     assert not active_children()
@@ -326,7 +342,7 @@ def test_a_process_that_is_killed_while_it_sends_is_replaced(
 
     monkeypatch.setattr(processes, "wait", hear_once_and_kill)
     with open_executor(PROCESS, 2) as executor:
-        found = list(executor.map(work, range(4)))
+        found = list(executor.begin(work, range(4)).results)
     assert len(killed) == 2
     assert [(set(body), len(body)) for body in found] == [({n}, 50_000_000) for n in range(4)]
     assert ran(tmp_path)[0] + ran(tmp_path)[1] > 2
@@ -343,7 +359,7 @@ def test_a_portion_that_kills_each_time_is_named(tmp_path: Path) -> None:
         return portion
 
     with open_executor(PROCESS, 2) as executor:
-        results = executor.map(work, ["a", "bb", "ccc", "dddd", "eeeee"])
+        results = executor.begin(work, ["a", "bb", "ccc", "dddd", "eeeee"]).results
         assert [next(results), next(results)] == ["a", "bb"]
         with pytest.raises(LostPortion) as lost:
             next(results)
@@ -362,7 +378,7 @@ def test_a_process_killed_while_it_rests_costs_nothing(tmp_path: Path) -> None:
         return portion
 
     with open_executor(PROCESS, 2) as executor:
-        results = executor.map(work, range(12))
+        results = executor.begin(work, range(12)).results
         assert next(results) == 0
         for child in active_children():
             os.kill(child.pid or 0, signal.SIGKILL)
@@ -380,7 +396,7 @@ def test_nothing_is_left_behind_where_results_are_not_taken(tmp_path: Path) -> N
         return portion
 
     with open_executor(PROCESS, 2) as executor, pytest.raises(RuntimeError, match="enough"):
-        assert next(executor.map(work, range(9))) == 0
+        assert next(executor.begin(work, range(9)).results) == 0
         raise RuntimeError("enough")
     assert not active_children()
 
@@ -403,7 +419,7 @@ def work(portion):
         signal.pause()
 
 with open_executor(ExecutorSpec("process"), 2) as executor:
-    list(executor.map(work, range(6)))
+    list(executor.begin(work, range(6)).results)
 """
 
 

@@ -20,11 +20,15 @@ def test_what_is_shipped_reads_as_pyyaml_has_it(path: Path) -> None:
     whole = list(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     if len(whole) == 1:
         assert repr(parse_data(text)) == repr(whole[0])
+    else:
+        with pytest.raises(ValueError, match="more than one document"):
+            parse_data(text)
     assert "<<:" not in text
 
 
 def test_plain_values_of_every_type() -> None:
-    text = 'a: [1, 2.5, true, ~, 2026-11-29, "1", text]\nb: &b {c: 0x10}\nd: *b\n1: on\n'
+    text = 'a: [1, 2.5, true, ~, 2026-11-29, "1", text, !!str 2, ! 3, !!int "4", !!seq []]\n'
+    text += "b: &b {c: 0x10}\nd: *b\n1: on\ne: &e\nf: *e\ng: |\n  1\n"
     assert parse_data(text) == yaml.safe_load(text)
 
 

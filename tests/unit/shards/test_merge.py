@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dracfg import aside
 from dracfg.cache.parts import PARTS
 from dracfg.executors.executor import open_executor
 from dracfg.executors.spec import parse_executor
@@ -64,7 +65,10 @@ def test_same_tree_and_findings(
     assert not compile_repository(repository, check=True).tree.stale
 
 
-def test_more_than_one_process_in_each(repository: Path, compiled: tuple[Path, Compiled]) -> None:
+def test_more_than_one_process_in_each(
+    repository: Path, compiled: tuple[Path, Compiled], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(aside, "_A_PROCESS", 1)
     for index, spec in ((1, "process"), (2, "thread")):
         with open_executor(parse_executor(spec), 2) as executor:
             assert compile_shard(repository, Shard(index, 2), executor).part is not None
