@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 
 from dracfg.cli import exits
-from dracfg.cli.plugins import leave_out_plugins
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -112,7 +111,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     counts = sys.implementation.name == "cpython"
     if counts:
         gc.set_threshold(_LITTLE)
-    leave_out_plugins()
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else all packages are searched
     code = invoke(arguments)
     if counts:
         gc.freeze()  # the process is at its end: nobody need walk what is left for garbage
