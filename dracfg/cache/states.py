@@ -12,6 +12,7 @@ from pathlib import Path
 from dracfg.cache.entry import FOLDER
 from dracfg.cache.pieces import Pieces
 from dracfg.dataclass import dataclass
+from dracfg.emit.layout import unit_of
 from dracfg.emit.lock import Lock
 
 _START = len("sha256:")
@@ -34,10 +35,10 @@ class KnownStates:
 
         `lock` has the files' digests.
         """
-        standing = {
-            f"{unit}/{name}": digest[_START:]
-            for unit, files in lock.units.items()
-            for name, digest in files.items()
-        }
-        fresh = {standing[path]: state for path, state in made.items() if path in standing}
-        self.pieces.keep(fresh, {*standing.values()})
+        fresh: dict[str, bytes] = {}
+        for path, state in made.items():
+            unit = unit_of(path, lock.units)
+            if (digest := lock.units.get(unit, {}).get(path[len(unit) + 1 :])) is not None:
+                fresh[digest[_START:]] = state
+        listed = lock.units.values()
+        self.pieces.keep(fresh, {digest[_START:] for files in listed for digest in files.values()})
