@@ -115,10 +115,14 @@ def _new_seal(ground: Ground, folder: Folder) -> bytes | None:
 
 
 def _more_folders(descriptor: int, folder: Folder) -> list[str] | None:
-    """Folders that the lock doesn't know; None where anything else differs from what it says."""
-    wanted = dict.fromkeys(folder.files, False) | dict.fromkeys(folder.folders, True)
-    if folder.path == _ROOT:
-        wanted[LOCK_NAME] = False
+    """Folders that the lock doesn't know; None where anything else differs from what it says.
+
+    That files are files and folders folders shows when they are opened as such, as all of them are.
+    """
+    own = (LOCK_NAME,) if folder.path == _ROOT else ()
+    if {*os.listdir(descriptor)} == {*folder.files, *folder.folders, *own}:
+        return []
+    wanted = dict.fromkeys((*folder.files, *own), False) | dict.fromkeys(folder.folders, True)
     more: list[str] = []
     with os.scandir(descriptor) as entries:
         for entry in entries:

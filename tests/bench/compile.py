@@ -16,11 +16,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.bench.changes import change_one, change_share, commit, packed
 from tests.bench.fleet import fleet
-from tests.bench.measure import Cost, run
+from tests.bench.measure import Cost, by_turns, run
 from tests.bench.neighbours import Tools, floor, neighbours
 from tests.bench.objects import objects_of, synced_files
 from tests.bench.tree import tree_of
@@ -32,12 +33,16 @@ PERCENT = 1
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measured thing; `objects` is what it made or judged, 0 where that is not all of them."""
+    """One measured thing; `objects` is what it made or judged, 0 where that is not all of them.
+
+    `beside` is what the reference took by turns with it, where it did.
+    """
 
     what: str
     cost: Cost
     objects: int = 0
     bytes: int = 0
+    beside: Cost | None = None
 
     def speed(self, seconds: float) -> float:
         """Objects a second."""
@@ -76,9 +81,19 @@ def measure(root: Path, jobs: int) -> Iterator[Row]:
 
 
 def rows(
-    tenants: int, clusters: int, jobs: int, tools: Tools, scratch: Path, verify: bool
+    tenants: int,
+    clusters: int,
+    jobs: int,
+    tools: Tools,
+    scratch: Path,
+    *,
+    verify: bool = False,
+    turns: int = 0,
 ) -> Iterator[Row]:
-    """All rows, as they are measured; with `verify` what neighbours wrote is read again as well."""
+    """All rows, as they are measured; with `verify` what neighbours wrote is read again as well.
+
+    With `turns` the cold compile and helm are run so many times more, one after the other.
+    """
     root = scratch / "fleet"
     fleet(tenants, clusters).write(root)
     yield from measure(root, jobs)
@@ -92,6 +107,19 @@ def rows(
         yield Row(one.name, one.cost(), sum(map(len, one.objects.values())), one.size)
         if verify and (difference := one.differs(scratch)):
             raise SystemExit(difference)
+        if one.name == REFERENCE and turns:
+            again = partial(_cold, scratch / "again", jobs)
+            fleet(tenants, clusters).write(scratch / "again")
+            mine, theirs = by_turns([again, one.cost], turns)
+            what = f"{COLD}, median of {turns} by turns with helm's"
+            yield Row(what, mine, tree.objects, tree.bytes, theirs)
+
+
+def _cold(root: Path, jobs: int) -> Cost:
+    for left in ("out", ".cache"):
+        shutil.rmtree(root / left, ignore_errors=True)
+    told: list[str | Path] = ["-q", "-C", root, "--format", "concise", "--jobs", str(jobs)]
+    return run([sys.executable, "-m", "dracfg", "compile", *told])
 
 
 def table(found: Sequence[Row]) -> Iterator[str]:
@@ -105,6 +133,8 @@ def table(found: Sequence[Row]) -> Iterator[str]:
     for row in found:
         cost, makes = row.cost, row.objects > 0
         beside = helm if makes else None
+        if row.beside is not None:
+            beside = Row(REFERENCE, row.beside, row.objects)
         same = row.objects in (0, cold.objects)
         cells = (
             row.what,
@@ -134,6 +164,7 @@ def main() -> None:
     parser.add_argument(
         "--python", type=Path, default=Path(sys.executable), help="has the neighbours' packages"
     )
+    parser.add_argument("--turns", type=int, default=0, help="cold compiles by turns with helm")
     parser.add_argument("--verify", action="store_true", help="read what neighbours wrote")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
@@ -146,8 +177,9 @@ def main() -> None:
         found = []
         try:
             for row in rows(
-                tenants, arguments.clusters, arguments.jobs, tools, scratch, arguments.verify
-            ):
+                tenants, arguments.clusters, arguments.jobs, tools, scratch,
+                verify=arguments.verify, turns=arguments.turns,
+            ):  # fmt: skip
                 # A large fleet takes its time.
                 print(f"{row.what}: {row.cost}", file=sys.stderr, flush=True)
                 found.append(row)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 LAUNCH = Path(__file__).with_name("launch.py")
 
@@ -53,6 +54,22 @@ def run(
         tail = launched.stderr.decode(errors="replace")[-2000:]
         raise RuntimeError(f"{command[0]} ended with {found['code']}: {tail}")
     return Cost(found["wall"], found["cpu"], found["peak"])
+
+
+def by_turns(works: Sequence[Callable[[], Cost]], turns: int) -> list[Cost]:
+    """The median costs of some works that are done one after the other, so many times.
+
+    A machine that is shared is faster in one minute than in another, for all of them alike then.
+    """
+    found = [[work() for work in works] for _ in range(turns)]
+    return [
+        Cost(
+            median(cost.wall for cost in costs),
+            median(cost.cpu for cost in costs),
+            max(cost.peak for cost in costs),
+        )
+        for costs in zip(*found, strict=True)
+    ]
 
 
 def call(work: Callable[[], object]) -> Cost:
