@@ -13,7 +13,7 @@ from dracfg.amending.patches import Emission, NoPatch, Patch, Tree, patch
 from dracfg.amending.recollection import Forgotten, Recollection
 from dracfg.amending.standing import standing_of
 from dracfg.amending.states import States, states_of
-from dracfg.aside import aside
+from dracfg.aside import aside, worth
 from dracfg.building import Rendered, build_all
 from dracfg.cache.documents import KnownFiles
 from dracfg.cache.inputs import Inputs
@@ -64,7 +64,7 @@ def amend(
     inputs: Inputs | None = None,
     seals: Seals | None = None,
 ) -> Amended | None:
-    """Compiles what changed since the last run; with more than one of `jobs` the tree is hashed meanwhile.
+    """Compiles what changed since the last run; with several `jobs` large trees are hashed meanwhile.
 
     `tenants` and `known` are what that run knew of tenants, and its files; `seen` holds what those said,
     and objects of the tree. What `inputs` and `seals` know to stand is not read.
@@ -79,7 +79,8 @@ def amend(
     if locked is None:
         return None
     hashed = partial(stands, out, locked, seals=seals)
-    is_intact = hashed if jobs == 1 else aside(hashed)
+    files = sum(map(len, locked.units.values()))
+    is_intact = hashed if worth(files, jobs) == 1 else aside(hashed)
     changed = clock.measure("read", lambda: changed_files(tree, last.notes, inputs))
     if not changed:
         return None

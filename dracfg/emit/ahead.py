@@ -19,7 +19,9 @@ from dracfg.emit.tree import UnitFiles
 from dracfg.emit.writing import make_folders, write_file
 
 MANY_UNITS = 64
-"""More units than these are not brought to the disk file by file, but by `apply` as a whole."""
+"""More units than these are worth it: a tree with files ahead is brought to the disk as a whole, and that
+takes as long as other programs have written much.
+"""
 
 
 class FilesAhead(Mapping[str, bytes]):

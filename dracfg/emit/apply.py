@@ -124,7 +124,8 @@ def _write_lock(plan: TreePlan, lock: Lock, stage: Stage) -> None:
 
 def _prepare(plan: TreePlan, units: list[UnitPlan], stage: Stage) -> dict[str, str]:
     """Put together the folders of all units that will have one; return them by the units' paths."""
-    durable = sum(len(unit.created) + len(unit.changed) for unit in units) <= _FEW_FILES
+    few = sum(len(unit.created) + len(unit.changed) for unit in units) <= _FEW_FILES
+    durable = few and not any(isinstance(unit.files, FilesAhead) for unit in units)
     staged: dict[str, str] = {}
     _refuse_links(plan.out, units)
     for unit in units:
